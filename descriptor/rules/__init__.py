@@ -1,0 +1,16 @@
+"""The checker's table of rules: one module for each section of chapter 6, in the chapter's order."""
+
+from __future__ import annotations
+
+from descriptor.rules import section_6_2, section_6_3, section_6_6, section_6_9, section_6_12
+from descriptor.rules.table import Document, Problem, Rule, Severity
+
+__all__ = ["RULES", "Document", "Problem", "Rule", "Severity"]
+
+RULES: tuple[Rule, ...] = (
+    *section_6_2.RULES,
+    *section_6_3.RULES,
+    *section_6_6.RULES,
+    *section_6_9.RULES,
+    *section_6_12.RULES,
+)

@@ -1,0 +1,62 @@
+"""Chapter 6.9, the sealing posture: who asks to be sealed to shows a key, and shows that it is the subject's.
+
+A draft states only `sealing`; publishing adds the key and its claim (binding 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descriptor.pointers import pointer_to
+from descriptor.rules.table import Document, Problem, Rule, Severity, is_draft
+from descriptor.signatures import Signature, verify_key_claim
+
+
+def _sealing_key(document: Document) -> Iterator[Problem]:
+    if not is_draft(document) and "sealing" in document and "encryption_key" not in document:
+        yield "/sealing", "The document asks for sealed requests and has no `encryption_key` to seal to."
+
+
+def _key_claim(document: Document) -> Iterator[Problem]:
+    if is_draft(document):
+        return
+    report = verify_key_claim(document)
+    if report.state is Signature.FAILED:
+        where = "/trust" if report.pointer is None else report.pointer
+        yield where, f"Nothing proves that `encryption_key` is the subject's: {report.reason}."
+
+
+def _draft_key(document: Document) -> Iterator[Problem]:
+    if is_draft(document):
+        for name in ("encryption_key", "trust"):
+            if name in document:
+                yield pointer_to(name), f"A draft carries `{name}`, which belongs to a node, and a draft has none yet."
+
+
+RULES = (
+    Rule(
+        "D6.9-sealing-key",
+        "6.9",
+        Severity.ERROR,
+        "A sealing posture requires the encryption key: an agent with no key cannot keep it.",
+        "Publish a draft that states only `sealing`, which adds this node's key, or take `sealing` out.",
+        _sealing_key,
+    ),
+    Rule(
+        "D6.9-key-claim",
+        "6.9",
+        Severity.ERROR,
+        "The encryption key is claimed in `trust` by the subject's identity key; nobody seals to one that is not.",
+        "Take `encryption_key`, `trust` and `signatures` out and publish again, which writes them anew when `sealing` "
+        "is stated.",
+        _key_claim,
+    ),
+    Rule(
+        "D6.9-draft-key",
+        "6.9",
+        Severity.ERROR,
+        "A draft states only `sealing`; publishing adds the node's `encryption_key` and `trust`.",
+        "Take it out of the draft, and state `sealing` if the agent should be sealed to.",
+        _draft_key,
+    ),
+)

@@ -1,0 +1,135 @@
+"""Bytes to values and back, in the two codecs of the entryway: msgpack and JSON.
+
+The invariant: whatever codec it came in, a decoded value is what strict JSON would have given. A bin becomes base64url
+without padding, an integer outside ±2^53 its double; names come once; there is no NaN, no extension type, no nesting or
+length beyond its bound. So one canonical form, and one signature, serve both codecs.
+
+Source: binding 4.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+
+import msgpack
+
+from descriptor.encoding import b64url_encode
+from descriptor.errors import DescriptorError
+from descriptor.strictjson import JsonValue, RoundedInteger
+from descriptor.strictjson import parse as parse_json
+from entryway.envelope import Reply, invalid_envelope
+from entryway.errors import EntrywayError
+from entryway.http import json_body
+
+MAX_NESTING = 64
+MAX_INTEGER = 2**53
+
+
+class Codec(Enum):
+    """A codec by its media type."""
+
+    JSON = "application/json"
+    MSGPACK = "application/msgpack"
+
+    @property
+    def other(self) -> Codec:
+        """The one that this is not."""
+        return Codec.MSGPACK if self is Codec.JSON else Codec.JSON
+
+
+_BY_NAME = {codec.value.encode(): codec for codec in Codec}
+
+
+def body_codec(content_type: bytes | None) -> Codec:
+    """The codec of a body by its Content-Type, parameters aside. Raises EntrywayError UNSUPPORTED_MEDIA_TYPE."""
+    codec = _BY_NAME.get((content_type or b"").partition(b";")[0].strip().lower())
+    if codec is None:
+        raise EntrywayError(
+            "UNSUPPORTED_MEDIA_TYPE", "Send application/msgpack or application/json, and say so in Content-Type."
+        )
+    return codec
+
+
+def reply_codec(accept: bytes | None, asked: Codec) -> Codec:
+    """The codec of the reply: the one the question came in, unless `Accept` names the other and not it."""
+    if accept is None:
+        return asked
+    named = {part.partition(b";")[0].strip().lower() for part in accept.split(b",")}
+    if asked.other.value.encode() in named and asked.value.encode() not in named:
+        return asked.other
+    return asked
+
+
+def decode(body: bytes, codec: Codec) -> JsonValue:
+    """The value of a body. Raises EntrywayError INVALID_ENVELOPE for anything that is not strictly well formed."""
+    try:
+        if codec is Codec.JSON:
+            return parse_json(body, max_bytes=len(body), max_depth=MAX_NESTING)
+        return _as_json(_unpack(body), MAX_NESTING)
+    except (DescriptorError, msgpack.UnpackException, ValueError):
+        # ValueError is what msgpack raises for most of what it refuses, bad UTF-8 and trailing bytes among it.
+        raise invalid_envelope() from None
+
+
+def encode_reply(reply: Reply, codec: Codec, descriptor: bytes | None = None) -> bytes:
+    """The reply map: `envelope`, and beside it `descriptor` when there is one: a bin, or base64url in JSON."""
+    if codec is Codec.MSGPACK:
+        value: dict[str, object] = {"envelope": reply.members}
+        if descriptor is not None:
+            value["descriptor"] = descriptor
+        return encode(value, codec)
+    beside = "" if descriptor is None else f',"descriptor":"{b64url_encode(descriptor)}"'
+    return f'{{"envelope":{reply.json()}{beside}}}\n'.encode()
+
+
+def encode(value: object, codec: Codec) -> bytes:
+    """A question or an error body in either codec."""
+    if codec is Codec.MSGPACK:
+        packed: bytes = msgpack.packb(value)
+        return packed
+    return json_body(value)
+
+
+def _unpack(body: bytes) -> object:
+    # msgpack lays an array or map out as large as it claims to be, before it reads a member, and does so again for each
+    # one inside it. So where a claim of 16 members or more can stand, the body is first read past without building
+    # anything: it ends there unless every claimed member is in it.
+    if b"\xdc" in body or b"\xdd" in body or b"\xde" in body or b"\xdf" in body:
+        claims = msgpack.Unpacker(read_size=len(body), max_buffer_size=len(body))
+        claims.feed(body)
+        claims.skip()
+    return msgpack.unpackb(body, raw=False, strict_map_key=True, object_pairs_hook=_no_duplicates, max_ext_len=0)
+
+
+def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a name came twice")
+    return members
+
+
+def _as_json(value: object, depth: int) -> JsonValue:
+    """`value` as strict JSON would have given it. Raises ValueError for what JSON cannot say."""
+    if isinstance(value, str) or value is None or value is True or value is False:
+        return value
+    if isinstance(value, int):
+        return value if -MAX_INTEGER <= value <= MAX_INTEGER else RoundedInteger(value)
+    if isinstance(value, dict):
+        if depth == 0:
+            raise ValueError("nested too deeply")
+        if not set(map(type, value)) <= {str}:
+            raise ValueError("a name is not a string")
+        # Most members are text: asked here, it saves a call for each.
+        return {
+            name: member if isinstance(member, str) else _as_json(member, depth - 1) for name, member in value.items()
+        }
+    if isinstance(value, list):
+        if depth == 0:
+            raise ValueError("nested too deeply")
+        return [_as_json(item, depth - 1) for item in value]
+    if isinstance(value, bytes):
+        return b64url_encode(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise ValueError("not a JSON value")

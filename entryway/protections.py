@@ -1,0 +1,153 @@
+"""What stands between a stranger and an answer, each with bounded memory and its time handed in.
+
+Two kinds. Limits by address count answers, whoever asks. The inbound protections judge an envelope, in the order of
+4.8 of `rules-beyond-chapter-6`: signature, duplicate, freshness, address. Every failure of the second kind looks the
+same from outside, because telling them apart would map the defenses for a prober.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import OrderedDict
+
+from descriptor.canonical import canonical
+from descriptor.keys import verify
+from entryway.envelope import ENVELOPE_TAG, Envelope, invalid_envelope
+
+FRESH_BEHIND = 600.0  # seconds an envelope may be old (binding 5)
+FRESH_AHEAD = 300.0  # seconds its clock may run ahead of ours
+REMEMBERED = 10_000  # pairs of (from, id); the specification asks for at least 5,000
+ADDRESSES = 10_000  # addresses whose use is remembered
+
+
+class Bucket:
+    """A token bucket: `rate` a second, at most `burst` at once."""
+
+    __slots__ = ("_burst", "_rate", "_then", "_tokens")
+
+    def __init__(self, rate: float, burst: float, now: float) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._tokens = burst
+        self._then = now
+
+    def take(self, now: float) -> float:
+        """0.0 when there was a token; otherwise the seconds until there will be one."""
+        self._tokens = min(self._burst, self._tokens + (now - self._then) * self._rate)
+        self._then = now
+        if self._tokens >= 1.0:
+            self._tokens -= 1.0
+            return 0.0
+        return (1.0 - self._tokens) / self._rate
+
+
+class AddressLimits:
+    """A bucket and a count of open connections for each address; an IPv6 host counts by its /64.
+
+    Loopback is not bound unless `limit_loopback`. What is forgotten first is the address unused for longest, and only
+    when none of its connections is open.
+    """
+
+    def __init__(self, rate: float, burst: float, connections: int, *, limit_loopback: bool) -> None:
+        self.change(rate, burst, connections, limit_loopback=limit_loopback)
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._open: dict[str, int] = {}
+
+    def change(self, rate: float, burst: float, connections: int, *, limit_loopback: bool) -> None:
+        """Sets the limits anew. Connections that are open keep those they began with."""
+        self._rate = rate
+        self._burst = burst
+        self._most = connections
+        self._limit_loopback = limit_loopback
+
+    def key(self, address: str | None) -> str | None:
+        """What an address is counted under; None when it is not counted (loopback, a local socket)."""
+        if address is None:
+            return None
+        ip = ipaddress.ip_address(address.partition("%")[0])
+        if isinstance(ip, ipaddress.IPv6Address):
+            if ip.ipv4_mapped is not None:
+                ip = ip.ipv4_mapped
+            elif not ip.is_loopback:
+                return str(ipaddress.IPv6Address(int(ip) >> 64 << 64))
+        if ip.is_loopback and not self._limit_loopback:
+            return None
+        return str(ip)
+
+    def connect(self, key: str | None) -> bool:
+        """Counts one connection in. False when the address has as many as it may."""
+        if key is None:
+            return True
+        count = self._open.get(key, 0)
+        if count >= self._most:
+            return False
+        self._open[key] = count + 1
+        return True
+
+    def disconnect(self, key: str | None) -> None:
+        """Counts one connection out."""
+        if key is None:
+            return
+        count = self._open[key] - 1
+        if count:
+            self._open[key] = count
+        else:
+            del self._open[key]
+
+    def bucket(self, key: str | None, now: float) -> Bucket | None:
+        """The bucket all connections of an address share; None when it is not limited."""
+        if key is None:
+            return None
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            bucket = self._buckets[key] = Bucket(self._rate, self._burst, now)
+            if len(self._buckets) > ADDRESSES:
+                self._forget_one()
+        self._buckets.move_to_end(key)
+        return bucket
+
+    def _forget_one(self) -> None:
+        for key in self._buckets:
+            if key not in self._open:
+                del self._buckets[key]
+                return
+
+
+class Inbound:
+    """The inbound protections of one agent, in their order."""
+
+    def __init__(self, agent_id: str) -> None:
+        self._agent_id = agent_id
+        self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def judge(self, envelope: Envelope, now: float, *, signed: bool) -> str | None:
+        """The verified sender; None for an anonymous one, which `signed=False` allows.
+
+        `now` is in seconds since 1970. An unsigned envelope has no sender to remember: asking twice changes nothing,
+        and a stranger cannot fill the memory that protects the others. Raises EntrywayError INVALID_ENVELOPE.
+        """
+        sender = envelope.sender
+        if envelope.signature is not None:
+            if sender is None:
+                raise invalid_envelope()
+            body = {name: value for name, value in envelope.members.items() if name != "sig"}
+            if not verify(sender, ENVELOPE_TAG + canonical(body), envelope.signature):
+                raise invalid_envelope()
+            # Remembered before it is judged further: a copy must not be tried again against another reason.
+            self._remember((sender, envelope.id))
+        elif signed:
+            raise invalid_envelope()
+        else:
+            sender = None
+        if not -FRESH_AHEAD <= now - envelope.ts <= FRESH_BEHIND:
+            raise invalid_envelope()
+        if envelope.recipient is not None and envelope.recipient != self._agent_id:
+            raise invalid_envelope()
+        return sender
+
+    def _remember(self, pair: tuple[str, str]) -> None:
+        if pair in self._seen:
+            raise invalid_envelope()
+        self._seen[pair] = None
+        if len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)

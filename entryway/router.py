@@ -1,0 +1,136 @@
+"""A table of fixed routes: path and method to handler, refusals to error bodies, answers counted.
+
+It serves the entryway and the control socket alike. There is nothing in between: no middleware, no patterns but one
+kind of prefix.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from entryway.codec import Codec, body_codec, encode, reply_codec
+from entryway.errors import EntrywayError
+from entryway.http import Request, Response, response
+
+Answer = Response | Awaitable[Response]
+
+CORS = ("Access-Control-Allow-Origin", "*")
+EXPOSED = ("Access-Control-Expose-Headers", "ETag, Repr-Digest, Agent-Version, Retry-After")
+NO_STORE = ("Cache-Control", "no-store")
+PLAIN_TYPE = ("X-Content-Type-Options", "nosniff")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One path. `name` is what it is counted under; `public` lets pages of any origin read it (CORS)."""
+
+    name: str
+    methods: tuple[bytes, ...]
+    handle: Callable[[Request], Answer]
+    public: bool = False
+
+    @property
+    def allow(self) -> str:
+        """The value of `Allow`."""
+        return b", ".join((*self.methods, b"OPTIONS")).decode()
+
+
+def get(name: str, handle: Callable[[Request], Answer]) -> Route:
+    """A route that anybody may read."""
+    return Route(name, (b"GET", b"HEAD"), handle, public=True)
+
+
+def post(name: str, handle: Callable[[Request], Answer]) -> Route:
+    """A route that takes a body."""
+    return Route(name, (b"POST",), handle)
+
+
+UNKNOWN = "unknown"
+
+
+class Router:
+    """Routes by exact path, and by prefix for what carries a name in its path. `answered` counts (route, status)."""
+
+    def __init__(self, exact: dict[bytes, Route], prefixes: dict[bytes, Route], body_limit: int, hint: str) -> None:
+        self.answered: Counter[tuple[str, int]] = Counter()
+        self._exact = exact
+        self._prefixes = prefixes
+        self._body_limit = body_limit
+        self._hint = hint
+
+    def limit_bodies(self, body_limit: int) -> None:
+        """Sets how many bytes of body are read from now on."""
+        self._body_limit = body_limit
+
+    def body_limit(self, _request: Request) -> int:
+        """The most bytes of body that are read for a request."""
+        return self._body_limit
+
+    def respond(self, request: Request) -> Answer:
+        """The answer, at once where it is in memory. Refusals are answers too; EntrywayError never leaves."""
+        route = self._route(request.path)
+        try:
+            answer = self._dispatch(route, request)
+        except EntrywayError as error:
+            answer = refusal(error, request, public=route is not None and route.public)
+        name = UNKNOWN if route is None else route.name
+        if isinstance(answer, Response):
+            self.answered[name, answer.status] += 1
+            return answer
+        return self._later(name, answer, request)
+
+    def _route(self, path: bytes) -> Route | None:
+        route = self._exact.get(path)
+        if route is None:
+            for prefix, candidate in self._prefixes.items():
+                if path.startswith(prefix):
+                    return candidate
+        return route
+
+    def _dispatch(self, route: Route | None, request: Request) -> Answer:
+        if route is None:
+            raise EntrywayError("NOT_FOUND", f"Nothing is served at this path. {self._hint}")
+        if request.method in route.methods:
+            return route.handle(request)
+        if request.method == b"OPTIONS":
+            return _options(route)
+        raise EntrywayError("METHOD_NOT_ALLOWED", f"This path takes {route.allow}.", headers=(("Allow", route.allow),))
+
+    async def _later(self, name: str, answer: Awaitable[Response], request: Request) -> Response:
+        try:
+            done = await answer
+        except EntrywayError as error:
+            done = refusal(error, request, public=True)
+        self.answered[name, done.status] += 1
+        return done
+
+
+def refusal(error: EntrywayError, request: Request | None, *, public: bool = False) -> Response:
+    """An error as a response, in the codec the caller asked for: JSON where it did not say."""
+    codec = Codec.JSON
+    if request is not None:
+        try:
+            codec = body_codec(request.headers.get(b"content-type"))
+        except EntrywayError:
+            codec = Codec.JSON
+        codec = reply_codec(request.headers.get(b"accept"), codec)
+    headers = (
+        ("Content-Type", codec.value),
+        PLAIN_TYPE,
+        NO_STORE,
+        *error.headers,
+        *((CORS, EXPOSED) if public else ()),
+    )
+    return response(error.status, headers, encode(error.body(), codec))
+
+
+def _options(route: Route) -> Response:
+    preflight = (
+        CORS,
+        ("Access-Control-Allow-Methods", route.allow),
+        ("Access-Control-Allow-Headers", "If-None-Match"),
+        ("Access-Control-Max-Age", "86400"),
+    )
+    return response(204, (("Allow", route.allow), *(preflight if route.public else ())), content_length=False)

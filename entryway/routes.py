@@ -1,0 +1,142 @@
+"""Path to answer: the fixed routes of the entryway.
+
+No route on the way of a question touches the store: the current version is answered from the snapshot in memory. Only
+the history and older versions are read from the archive, in a worker thread.
+
+Source: binding 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+from urllib.parse import parse_qs, unquote
+
+from descriptor.digests import parse_digest
+from descriptor.errors import DescriptorError
+from descriptor.keys import Identity
+from descriptor.timestamps import format_timestamp
+from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
+from entryway.envelope import read_envelope, sign_reply
+from entryway.errors import EntrywayError
+from entryway.exchanges import Question, answer, needs_signature, unavailable
+from entryway.http import Request, Response, json_body, response
+from entryway.protections import Inbound
+from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE, Answer, Router, get, post
+from entryway.snapshot import IMMUTABLE, Damaged, NonePublished, Published, Snapshot, represent
+from store import Version
+
+HISTORY_PAGE = 100
+HISTORY_MOST = 500
+DESCRIPTORS = b"/descriptors/"
+JSON_HEADERS = (("Content-Type", Codec.JSON.value), PLAIN_TYPE, ("Cache-Control", "no-cache"), CORS, EXPOSED)
+REPLY_HEADERS = {codec: (("Content-Type", codec.value), PLAIN_TYPE, NO_STORE) for codec in Codec}
+
+
+class Archive(Protocol):
+    """What the routes read that is not in memory. Both raise EntrywayError AGENT_UNAVAILABLE for damaged rows."""
+
+    async def artifact(self, digest: str) -> bytes | None:
+        """The exact bytes under a digest; None when there are none."""
+
+    async def history(self, limit: int, before: int | None) -> tuple[tuple[Version, ...], int | None]:
+        """Versions of this agent, newest first, and the `before` of the next page."""
+
+
+class Entryway:
+    """The door of one agent. `snapshot` is replaced as a whole at publish; everything else stays."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        archive: Archive,
+        clock: Callable[[], float],
+        *,
+        snapshot: Snapshot,
+        body_limit: int,
+    ) -> None:
+        self.snapshot = snapshot
+        self._identity = identity
+        self._archive = archive
+        self._clock = clock
+        self._inbound = Inbound(identity.id)
+        self.router = Router(
+            {
+                b"/.well-known/agent-descriptor.json": get("well-known", self._well_known),
+                b"/descriptors": get("history", self._history),
+                b"/entryway": post("entryway", self._entryway),
+            },
+            {DESCRIPTORS: get("by-digest", self._by_digest)},
+            body_limit,
+            "The agent's Descriptor is at /.well-known/agent-descriptor.json.",
+        )
+
+    def _well_known(self, request: Request) -> Response:
+        snapshot = self.snapshot
+        if isinstance(snapshot, Published):
+            return snapshot.well_known.answer(request.headers.get(b"if-none-match"))
+        if isinstance(snapshot, NonePublished):
+            raise EntrywayError("NOT_PUBLISHED", "This agent has not published a Descriptor.")
+        raise unavailable()
+
+    def _by_digest(self, request: Request) -> Answer:
+        try:
+            digest = parse_digest(unquote(request.path.removeprefix(DESCRIPTORS).decode("latin-1")))
+        except DescriptorError as error:
+            raise EntrywayError("NOT_FOUND", f"{error.message} Versions are listed at /descriptors.") from None
+        if_none_match = request.headers.get(b"if-none-match")
+        snapshot = self.snapshot
+        if isinstance(snapshot, Published) and snapshot.descriptor.digest == digest:
+            return snapshot.by_digest.answer(if_none_match)
+        if isinstance(snapshot, Damaged) and snapshot.digest == digest:
+            raise unavailable()
+        return self._archived(digest, if_none_match)
+
+    async def _archived(self, digest: str, if_none_match: bytes | None) -> Response:
+        data = await self._archive.artifact(digest)
+        if data is None:
+            raise EntrywayError(
+                "NOT_FOUND", "No version with this digest was ever served here. Versions are listed at /descriptors."
+            )
+        return represent(data, digest, IMMUTABLE).answer(if_none_match)
+
+    async def _history(self, request: Request) -> Response:
+        query = parse_qs(request.query.decode("latin-1"), keep_blank_values=True)
+        limit = _whole_number(query, "limit", HISTORY_MOST)
+        versions, following = await self._archive.history(
+            HISTORY_PAGE if limit is None else limit, _whole_number(query, "before", 2**63 - 1)
+        )
+        snapshot = self.snapshot
+        current = snapshot.seq if isinstance(snapshot, Published) else None
+        listed = [
+            {
+                "digest": version.digest,
+                "agent_version": version.agent_version,
+                "published_at": format_timestamp(version.published_at),
+                "size": version.size,
+                "current": version.seq == current,
+            }
+            for version in versions
+        ]
+        return response(200, JSON_HEADERS, json_body({"versions": listed, "next": following}))
+
+    def _entryway(self, request: Request) -> Response:
+        asked_in = body_codec(request.headers.get(b"content-type"))
+        envelope = read_envelope(decode(request.body, asked_in))
+        now = self._clock()
+        sender = self._inbound.judge(envelope, now, signed=needs_signature(envelope))
+        saying = answer(self.snapshot, Question(envelope, sender))
+        reply = sign_reply(self._identity, saying.payload, envelope.id, sender, now)
+        codec = reply_codec(request.headers.get(b"accept"), asked_in)
+        return response(200, REPLY_HEADERS[codec], encode_reply(reply, codec, saying.descriptor))
+
+
+def _whole_number(query: dict[str, list[str]], name: str, most: int) -> int | None:
+    """A positive whole number of a query; None when it is not asked for. Raises EntrywayError INPUT_INVALID."""
+    given = query.get(name)
+    if given is None:
+        return None
+    text = given[-1]
+    if len(given) == 1 and text.isascii() and text.isdecimal() and len(text) <= 19 and 1 <= int(text) <= most:
+        return int(text)
+    raise EntrywayError("INPUT_INVALID", f"{name} is one whole number from 1 to {most}.")

@@ -1,0 +1,331 @@
+"""The shell of trio and sockets around the parser and the routes.
+
+The invariant: every wait has a deadline and every connection a bound, whatever the other side does. A connection is one
+task with one cancel scope, made once; its deadline is moved as the conversation goes on: idle, headers, body, write.
+What is kept for a connection is at most one header block, one body and one batch of answers.
+
+Sockets are used directly: an answer goes out without a checkpoint when the kernel takes it whole, and the task waits
+only where it must.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import socket
+import time
+from collections.abc import Awaitable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import formatdate
+from enum import Enum
+from typing import Protocol
+
+import structlog
+import trio
+
+from entryway.errors import EntrywayError
+from entryway.http import Request, RequestParser, Response
+from entryway.protections import AddressLimits, Bucket
+from entryway.router import refusal
+
+RECEIVE = 65536  # bytes read at once
+BATCH = 65536  # bytes of answers gathered before they are sent
+COARSE = 1.0  # seconds an idle deadline may lag behind, so that a busy connection does not move it each time
+LINGER = 1.0  # seconds given to a peer to read a last answer
+LINGER_BYTES = 1 << 20
+# An accept that fails says something about one connection or about this machine at this moment, and the listener goes
+# on; unless it says that there is no listener.
+NO_LISTENER = {errno.EBADF, errno.EINVAL, errno.ENOTSOCK}
+
+log = structlog.get_logger("entryway")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """Bounds of the server: bytes, seconds and counts (binding 10)."""
+
+    header_block: int
+    header_wait: float
+    body_wait: float
+    idle_wait: float
+    write_wait: float
+    drain_wait: float
+    connections: int
+
+
+class Wait(Enum):
+    """What a connection waits for; each has its deadline."""
+
+    NOTHING = "nothing"
+    IDLE = "idle"
+    HEADERS = "headers"
+    BODY = "body"
+    WRITE = "write"
+
+
+class Application(Protocol):
+    """What answers."""
+
+    def body_limit(self, request: Request) -> int:
+        """The most bytes of body taken for a request whose headers are known."""
+
+    def respond(self, request: Request) -> Response | Awaitable[Response]:
+        """The answer, at once or later."""
+
+
+class Server:
+    """Serves an application on listening sockets until it is told to stop."""
+
+    def __init__(self, application: Application, limits: ServerLimits, addresses: AddressLimits | None = None) -> None:
+        self.application = application
+        self.limits = limits
+        self.addresses = addresses
+        self.connections: set[Connection] = set()
+        self.refused_connections = 0
+        self.stopping = trio.Event()
+        self._date_second = 0
+        self._date_line = b""
+
+    async def serve(
+        self,
+        listeners: Iterable[socket.socket],
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Serves until `stopping` is set; then accepts nothing more and lets open answers finish in `drain_wait`."""
+        async with trio.open_nursery() as conversations:
+            async with trio.open_nursery() as acceptors:
+                for listener in listeners:
+                    acceptors.start_soon(self._accept, listener, conversations)
+                task_status.started()
+                await self.stopping.wait()
+                acceptors.cancel_scope.cancel()
+            for connection in self.connections:
+                connection.drain()
+            conversations.cancel_scope.deadline = trio.current_time() + self.limits.drain_wait
+
+    async def _accept(self, listener: socket.socket, conversations: trio.Nursery) -> None:
+        listener.setblocking(False)
+        while True:
+            await trio.lowlevel.wait_readable(listener)
+            try:
+                sock, address = listener.accept()
+            except (BlockingIOError, ConnectionError):
+                continue
+            except OSError as error:
+                if error.errno in NO_LISTENER:
+                    raise
+                log.warning("connection_not_accepted", reason=error.strerror)
+                await trio.sleep(0.1)
+                continue
+            self._admit(sock, address[0] if isinstance(address, tuple) else None, conversations)
+
+    def _admit(self, sock: socket.socket, address: str | None, conversations: trio.Nursery) -> None:
+        sock.setblocking(False)
+        key = None if self.addresses is None else self.addresses.key(address)
+        if len(self.connections) >= self.limits.connections:
+            self._turn_away(sock, "This node has as many connections open as it takes.")
+        elif self.addresses is not None and not self.addresses.connect(key):
+            self._turn_away(sock, "Your address has as many connections open as it may.")
+        else:
+            if address is not None:
+                with suppress(OSError):  # the peer may be gone already
+                    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection = Connection(self, sock, key)
+            self.connections.add(connection)
+            conversations.start_soon(connection.run)
+
+    def _turn_away(self, sock: socket.socket, why: str) -> None:
+        self.refused_connections += 1
+        error = EntrywayError("RATE_LIMITED", f"{why} Try again in a moment.", headers=(("Retry-After", "1"),))
+        with suppress(OSError):  # the peer may be gone already
+            _send_now(sock, b"".join(refusal(error, None).parts(self.date_line(), head=False, close=True)))
+        sock.close()
+
+    def date_line(self) -> bytes:
+        """The Date header, worked out once a second."""
+        second = int(time.time())
+        if second != self._date_second:
+            self._date_second = second
+            self._date_line = f"Date: {formatdate(second, usegmt=True)}\r\n".encode()
+        return self._date_line
+
+
+class Connection:
+    """One connection, from accept to close."""
+
+    def __init__(self, server: Server, sock: socket.socket, key: str | None) -> None:
+        self._server = server
+        self._sock = sock
+        self._key = key
+        self._bucket: Bucket | None = None
+        if server.addresses is not None:
+            self._bucket = server.addresses.bucket(key, trio.current_time())
+        self._parser = RequestParser(server.limits.header_block, server.application.body_limit)
+        self._scope = trio.CancelScope()
+        self._waiting_for = Wait.NOTHING
+        self._receiving = False
+        self._moved = 0.0
+
+    async def run(self) -> None:
+        """Answers until the peer, a deadline or a drain ends it. Raises nothing."""
+        try:
+            with self._scope:
+                await self._converse()
+            # Only where nothing is being sent: within an answer these bytes would be taken for its body.
+            if self._scope.cancelled_caught and self._receiving and (self._parser.in_headers or self._parser.in_body):
+                error = EntrywayError("REQUEST_TIMEOUT", "The request did not come whole in the time given to it.")
+                _send_now(self._sock, b"".join(self._laid_out(refusal(error, None), head=False, close=True)))
+        except OSError:
+            pass  # the peer is gone, and there is nobody left to tell
+        finally:
+            self._server.connections.discard(self)
+            if self._server.addresses is not None:
+                self._server.addresses.disconnect(self._key)
+            self._sock.close()
+
+    def drain(self) -> None:
+        """Ends a connection that is between two requests; one that is being answered ends after the answer."""
+        if self._receiving and not (self._parser.in_headers or self._parser.in_body):
+            self._scope.cancel()
+
+    async def _converse(self) -> None:
+        parser = self._parser
+        requests: list[Request] = []
+        while not self._server.stopping.is_set():
+            self._set_deadline(answered=bool(requests))
+            self._receiving = True
+            data = await self._receive()
+            self._receiving = False
+            if not data:
+                return
+            parser.feed(data)
+            requests = parser.take()
+            if requests and self._waiting_for is not Wait.IDLE:
+                self._waiting_for = Wait.NOTHING
+            if await self._answer(requests):
+                await self._linger()
+                return
+            if parser.take_continue():
+                await self._send(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    async def _answer(self, requests: list[Request]) -> bool:
+        """Answers what has come whole, then what cannot be read. True when that was the last answer."""
+        batch: list[bytes] = []
+        size = 0
+        close = False
+        for request in requests:
+            close = not request.keep_alive or self._server.stopping.is_set()
+            answer = await self._answer_one(request)
+            for part in self._laid_out(answer, head=request.method == b"HEAD", close=close):
+                batch.append(part)
+                size += len(part)
+                if size > BATCH:
+                    await self._send_all(batch)
+                    size = 0
+            if close:
+                break
+        if not close and self._parser.error is not None:
+            close = True
+            batch += self._laid_out(refusal(self._parser.error, None), head=False, close=True)
+        await self._send_all(batch)
+        return close
+
+    async def _answer_one(self, request: Request) -> Response:
+        if self._bucket is not None:
+            wait = self._bucket.take(trio.current_time())
+            if wait:
+                seconds = (("Retry-After", str(math.ceil(wait))),)
+                return refusal(
+                    EntrywayError("RATE_LIMITED", "You ask faster than is answered.", headers=seconds), request
+                )
+        try:
+            answer = self._server.application.respond(request)
+            if isinstance(answer, Response):
+                return answer
+            self._waiting_for = Wait.WRITE
+            self._extend(self._server.limits.write_wait)
+            return await answer
+        except Exception:  # the edge of the node: one faulty answer must not end the others
+            log.exception("answer_failed", path=request.path.decode("latin-1"))
+        return refusal(EntrywayError("INTERNAL", "This node could not answer, and has logged why."), request)
+
+    def _laid_out(self, answer: Response, *, head: bool, close: bool) -> tuple[bytes, bytes]:
+        return answer.parts(self._server.date_line(), head=head, close=close)
+
+    def _set_deadline(self, *, answered: bool) -> None:
+        """Moves the deadline when what is waited for has changed, or begins anew after an answer.
+
+        Bytes that come one by one do not prolong a wait.
+        """
+        limits = self._server.limits
+        if self._parser.in_body:
+            if self._waiting_for is not Wait.BODY:
+                self._waiting_for = Wait.BODY
+                self._extend(limits.body_wait)
+        elif self._parser.in_headers or not self._moved:
+            if self._waiting_for is not Wait.HEADERS:
+                self._waiting_for = Wait.HEADERS if self._parser.in_headers else Wait.NOTHING
+                self._extend(limits.header_wait)
+        elif self._waiting_for is not Wait.IDLE or (answered and trio.current_time() - self._moved > COARSE):
+            self._waiting_for = Wait.IDLE
+            self._extend(limits.idle_wait)
+
+    def _extend(self, seconds: float) -> None:
+        self._moved = trio.current_time()
+        self._scope.deadline = self._moved + seconds
+
+    async def _receive(self) -> bytes:
+        while True:
+            await trio.lowlevel.wait_readable(self._sock)
+            try:
+                return self._sock.recv(RECEIVE)
+            except BlockingIOError:
+                continue
+
+    async def _send_all(self, batch: list[bytes]) -> None:
+        """Sends and empties the batch: small parts in one piece, a large one by itself and uncopied."""
+        small: list[bytes] = []
+        for part in batch:
+            if len(part) < BATCH:
+                small.append(part)
+                continue
+            await self._send(b"".join(small))
+            await self._send(part)
+            small = []
+        batch.clear()
+        await self._send(b"".join(small))
+
+    async def _send(self, data: bytes) -> None:
+        if not data:
+            return
+        sent = _send_now(self._sock, data)
+        if sent == len(data):
+            return
+        self._waiting_for = Wait.WRITE
+        self._extend(self._server.limits.write_wait)
+        rest = memoryview(data)[sent:]
+        while rest:
+            await trio.lowlevel.wait_writable(self._sock)
+            rest = rest[_send_now(self._sock, rest) :]
+
+    async def _linger(self) -> None:
+        """Lets the last answer arrive: closing over unread bytes would reset the connection and lose it."""
+        self._sock.shutdown(socket.SHUT_WR)
+        self._extend(LINGER)
+        self._parser.in_headers = self._parser.in_body = False
+        read = 0
+        while read < LINGER_BYTES:
+            data = await self._receive()
+            if not data:
+                return
+            read += len(data)
+
+
+def _send_now(sock: socket.socket, data: bytes | memoryview) -> int:
+    """The bytes that the kernel takes without waiting."""
+    try:
+        return sock.send(data)
+    except BlockingIOError:
+        return 0

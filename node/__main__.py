@@ -1,0 +1,5 @@
+"""`python -m node` is `agent-node`."""
+
+from node.cli import main
+
+main()

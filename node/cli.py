@@ -1,0 +1,61 @@
+"""The command line: a table of commands, each imported when it is asked for.
+
+A command that reads one file does not pay for the daemon, and the daemon does not pay for the client.
+Source: binding 9.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+# The command, and where it is: the module of node.commands and the function in it.
+COMMANDS = {
+    "init": "home",
+    "run": "run",
+    "status": "status",
+    "check": "check",
+    "publish": "publish",
+    "rollback": "publish",
+    "history": "versions",
+    "show": "versions",
+    "diff": "versions",
+    "ask": "ask",
+    "doctor": "doctor",
+    "backup": "copies",
+    "restore": "copies",
+    "passphrase": "home",
+}
+
+
+class Table(click.Group):
+    """A group that imports a command when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which somebody meets them."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One command, imported now."""
+        module = COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command = getattr(importlib.import_module(f"node.commands.{module}"), f"{cmd_name}_command")
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Table, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="agent-node", prog_name="agent-node")
+def main() -> None:
+    """One agent, at home: holds its identity, publishes its Descriptor, answers whoever asks.
+
+    A first node: `agent-node init`, edit the draft it names, `agent-node publish` it, `agent-node run`.
+
+    Exit codes: 0 done, 1 the answer is no, 2 usage or unreadable input, 3 the node or peer was not reached.
+    """
+
+
+if __name__ == "__main__":
+    main()

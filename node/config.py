@@ -1,0 +1,282 @@
+"""Every setting, once: its type, default, bounds, documentation and whether a running node can take it anew.
+
+The invariant: `node.toml`, the environment and the flags fill one frozen object, in that order, and nothing
+reaches it unread: an unknown name is refused with the nearest known one, a wrong value with what is allowed.
+The annotated default file and the reference of settings are made from the same declarations
+(`node.reference`), so neither can say anything else.
+
+A setting's name is unique over all sections, so its variable is `AGENT_NODE_` and the name in capitals.
+Sizes are bytes, durations are seconds. Source: binding 9 and 10.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from descriptor.errors import quoted
+from descriptor.versions import ORDERS
+from node import home, passphrase
+from node.declared import PREFIX, Declared, declared_in, setting
+from node.errors import Exit, NodeError
+
+RESERVED = (home.VARIABLE, passphrase.VARIABLE)
+"""Variables with the prefix that are no settings."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    """Who the agent is. Publishing writes these into a draft; none of them is ever guessed."""
+
+    handle: str | None = setting(
+        None,
+        "The agent's handle, written into the subject beside its id. A handle that was published stays.",
+        one_word=True,
+        example="paperwork.home",
+    )
+    acts_for: str | None = setting(
+        None,
+        "Whom the agent represents: its owner, a business or a team, or nobody (a public service). Publishing a "
+        "draft needs it, here or as --acts-for.",
+        choices=("person", "organization", "anyone"),
+        example="person",
+    )
+    organization_name: str | None = setting(
+        None,
+        'The name the organization is publicly known by; only beside acts_for = "organization".',
+        example="Willow Street Library",
+    )
+    version_order: str = setting(
+        "natural",
+        "How two values of agent_version are ordered; publishing refuses one that sorts below the current one. natural "
+        "compares runs of digits as numbers and reads no words, so 1.0-rc1 sorts above 1.0: whoever publishes release "
+        "candidates chooses semver or pep440.",
+        choices=ORDERS,
+    )
+
+
+@dataclass(frozen=True)
+class Http:
+    """Where strangers reach the agent."""
+
+    host: tuple[str, ...] = setting(
+        ("0.0.0.0", "::"),  # noqa: S104  # answering the whole local network is what a node is for
+        "The addresses to listen on. The default is every interface, over IPv4 and IPv6.",
+        reload=False,
+        one_word=True,
+    )
+    port: int = setting(7420, "The TCP port; 0 takes any free one.", low=0, high=65535, reload=False)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one caller, or all of them, may use up. Connections that are open keep the limits they began with."""
+
+    header_block: int = setting(
+        16 * 1024, "The most a request's line and headers may be.", unit="bytes", low=1024, high=2**20
+    )
+    entryway_body: int = setting(
+        64 * 1024, "The most a question to the entryway may be.", unit="bytes", low=1024, high=2**24
+    )
+    descriptor_bytes: int = setting(
+        2**20, "The most a Descriptor may be that is published here.", unit="bytes", low=1024, high=2**20
+    )
+    descriptor_nesting: int = setting(
+        64,
+        "How deep arrays and objects of a Descriptor that is published here may nest.",
+        unit="levels",
+        low=8,
+        high=64,
+    )
+    header_wait: float = setting(
+        10.0, "How long a request's headers may take to arrive.", unit="seconds", low=0.1, high=3600
+    )
+    body_wait: float = setting(
+        30.0, "How long a request's body may take to arrive.", unit="seconds", low=0.1, high=3600
+    )
+    idle_wait: float = setting(
+        75.0, "How long a connection may stay open between two requests.", unit="seconds", low=0.1, high=3600
+    )
+    write_wait: float = setting(
+        30.0, "How long a reader may take to accept an answer.", unit="seconds", low=0.1, high=3600
+    )
+    drain_wait: float = setting(
+        10.0, "How long answers under way may take when the node stops.", unit="seconds", low=0.0, high=3600
+    )
+    connections: int = setting(512, "Open connections in all.", unit="connections", low=1, high=65536)
+    connections_per_address: int = setting(
+        64, "Open connections of one address.", unit="connections", low=1, high=65536
+    )
+    answers_per_second: float = setting(
+        50.0,
+        "Answers one address gets, over time. Beyond them it is told when to come back.",
+        unit="answers a second",
+        low=0.01,
+        high=1e6,
+    )
+    answers_burst: int = setting(
+        200, "Answers one address may get at once, after a pause.", unit="answers", low=1, high=10**6
+    )
+    limit_loopback: bool = setting(False, "Whether the limits by address bind this machine's own programs too.")
+
+
+@dataclass(frozen=True)
+class Log:
+    """What the node writes to its standard error."""
+
+    level: str = setting("info", "The least a line must matter.", choices=("debug", "info", "warning", "error"))
+    format: str = setting(
+        "auto",
+        "The form of a line: for people, or one JSON object. auto is people on a terminal and json elsewhere.",
+        choices=("auto", "people", "json"),
+    )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a node, by section."""
+
+    agent: Agent = Agent()
+    http: Http = Http()
+    limits: Limits = Limits()
+    log: Log = Log()
+
+
+SECTIONS: Mapping[str, type[Any]] = {"agent": Agent, "http": Http, "limits": Limits, "log": Log}
+
+
+DECLARED: Mapping[str, Declared] = {one.name: one for one in declared_in(SECTIONS)}
+"""Every setting by its name, in the order of the file."""
+
+
+def load(path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, object]) -> Settings:
+    """The settings of a file, over which stands the environment, over which stand flags by setting name.
+
+    A file that is not there states nothing; so do an empty variable and a flag that is None.
+    Raises NodeError (exit 2): CONFIG_UNREADABLE, SETTING_UNKNOWN, SETTING_INVALID, each with the place.
+    """
+    values = _from_file(path) if path else {}
+    values |= _from_environ(environ)
+    values |= _from_flags(overrides)
+    agent = Agent(**_section(values, "agent"))
+    if agent.organization_name and agent.acts_for not in (None, "organization"):
+        raise _refused(
+            "SETTING_INVALID",
+            f'organization_name appears only beside acts_for = "organization", and acts_for is "{agent.acts_for}".',
+        )
+    return Settings(
+        agent,
+        Http(**_section(values, "http")),
+        Limits(**_section(values, "limits")),
+        Log(**_section(values, "log")),
+    )
+
+
+def changed(old: Settings, new: Settings) -> tuple[list[str], list[str]]:
+    """The settings that differ, as `section.name`: those a running node takes, and those that need a restart."""
+    taken: list[str] = []
+    waiting: list[str] = []
+    for one in DECLARED.values():
+        before, after = (getattr(getattr(settings, one.section), one.name) for settings in (old, new))
+        if before != after:
+            (taken if one.about.reload else waiting).append(f"{one.section}.{one.name}")
+    return taken, waiting
+
+
+def _section(values: Mapping[str, Any], section: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if DECLARED[name].section == section}
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        # ValueError: what is no UTF-8, no TOML, or a number of thousands of digits. RecursionError: arrays without end.
+        why = error.strerror if isinstance(error, OSError) else error
+        raise _refused("CONFIG_UNREADABLE", f"{path} cannot be read: {why}.") from error
+    values: dict[str, object] = {}
+    for section, table in document.items():
+        if not isinstance(table, dict):
+            raise _unknown(str(path), section, "outside every section")
+        if section not in SECTIONS:
+            near = _nearest(section, [*SECTIONS])
+            raise _refused("SETTING_UNKNOWN", f"{path}: there is no section [{_shown(section)}]; {near}")
+        for name, value in table.items():
+            one = DECLARED.get(name)
+            if one is None or one.section != section:
+                raise _unknown(str(path), name, f"in [{section}]")
+            values[name] = _taken(one, value, f"{path}, [{section}] {name}")
+    return values
+
+
+def _from_environ(environ: Mapping[str, str]) -> dict[str, object]:
+    by_variable = {one.variable: one for one in DECLARED.values()}
+    values: dict[str, object] = {}
+    for variable, text in environ.items():
+        if not variable.startswith(PREFIX) or variable in RESERVED:
+            continue
+        one = by_variable.get(variable)
+        if one is None:
+            # Compared without the prefix, which would make every name near.
+            ends = [known.removeprefix(PREFIX) for known in (*by_variable, *RESERVED)]
+            near = _nearest(variable.removeprefix(PREFIX), ends, PREFIX)
+            raise _refused("SETTING_UNKNOWN", f"The environment: there is no setting {_shown(variable)}; {near}")
+        if text:
+            values[one.name] = _taken(one, one.read(text), variable)
+    return values
+
+
+def _from_flags(overrides: Mapping[str, object]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for name, value in overrides.items():
+        one, flag = DECLARED[name], "--" + name.replace("_", "-")
+        if value is not None:
+            values[name] = _taken(one, one.read(value) if isinstance(value, str) else value, flag)
+    return values
+
+
+def _taken(one: Declared, value: object, where: str) -> object:
+    try:
+        return one.take(value)
+    except ValueError as error:
+        raise _refused("SETTING_INVALID", f"{where} is {_written(value)}; it must be {error}.") from error
+
+
+def _written(value: object) -> str:
+    match value:
+        case dict():
+            return "a table"
+        case list() | tuple():
+            return "a list that is empty or holds something else"
+        case int() if value.bit_length() > 64:
+            return "a number of very many digits"
+    return quoted(str(value))
+
+
+def _unknown(where: str, name: str, place: str) -> NodeError:
+    known = DECLARED.get(name)
+    near = f"it stands in [{known.section}]." if known else _nearest(name, [*DECLARED])
+    return _refused("SETTING_UNKNOWN", f"{where}: there is no setting {_shown(name)} {place}; {near}")
+
+
+def _nearest(name: str, known: list[str], prefix: str = "") -> str:
+    match get_close_matches(name, known, n=1):
+        case [near]:
+            section = f" in [{DECLARED[near].section}]" if near in DECLARED else ""
+            return f"the nearest is {prefix}{near}{section}."
+    return f"there are {', '.join(prefix + one for one in known)}."
+
+
+def _shown(name: str) -> str:
+    """A name from outside, safe to stand in a message, without quotes where it needs none."""
+    return name if name.replace("_", "").isalnum() and len(name) < 60 else quoted(name)
+
+
+def _refused(code: str, message: str) -> NodeError:
+    return NodeError(code, message, Exit.UNREADABLE)

@@ -1,0 +1,129 @@
+"""What every command shares: `--home`, `--json`, one result on stdout, refusals as one sentence and an exit code.
+
+The invariant: with `--json` stdout holds one JSON document and nothing else, whether the command succeeds or refuses;
+without it, stdout is for people. Text from elsewhere is shown without its control characters. No mistake of an operator
+shows a traceback.
+
+Source: binding 9.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from descriptor.errors import DescriptorError
+from entryway.errors import EntrywayError
+from node.config import Settings, load
+from node.errors import Exit, NodeError, Refusal, as_node_error
+from node.home import Home
+from node.identity import Keys, public_id
+from node.identity import load as load_keys
+from store import StoreError
+
+FAMILIES = (NodeError, DescriptorError, StoreError, EntrywayError)
+
+
+@dataclass(frozen=True)
+class Console:
+    """One run of a command: where its home is and how it answers."""
+
+    home: Home
+    as_json: bool
+
+    def settings(self, overrides: Mapping[str, object] | None = None) -> Settings:
+        """The settings of this home. Raises NodeError."""
+        return load(self.home.config, os.environ, overrides or {})
+
+    def keys(self) -> Keys:
+        """The keys of this home; a person at a terminal is asked for the passphrase. Raises NodeError."""
+        self.home.check()
+        return load_keys(self.home, ask_passphrase if sys.stdin.isatty() else None, os.environ)
+
+    def agent_id(self) -> str:
+        """The id of this home's agent; the key is opened only where the id is not beside it. Raises NodeError."""
+        return public_id(self.home) or self.keys().identity.id
+
+    def result(self, document: Mapping[str, object], lines: Iterable[str]) -> None:
+        """The answer: `document` with `--json`, `lines` for people."""
+        if self.as_json:
+            click.echo(json.dumps(document))
+        else:
+            for line in lines:
+                click.echo(plain(line))
+
+    def note(self, line: str) -> None:
+        """A remark for people, on stderr, so that stdout stays what was asked for."""
+        click.echo(plain(line), err=True)
+
+
+def ask_passphrase() -> str:
+    """Asks on the terminal."""
+    return str(click.prompt("Passphrase", hide_input=True, err=True))
+
+
+def plain(text: str) -> str:
+    """Text that cannot drive a terminal: every character that is neither printable nor a tab shows as its escape."""
+    return "".join(char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in text)
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def operator_command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a click command `--home` and `--json`, hands it a `Console`, and turns refusals into their exit code."""
+
+    @click.option("--home", "home_flag", metavar="DIR", help="The home of the node. [default: $AGENT_NODE_HOME]")
+    @click.option("--json", "as_json", is_flag=True, help="Answer with one JSON document on stdout.")
+    @functools.wraps(function)
+    def command(home_flag: str | None, as_json: bool, **arguments: Any) -> None:
+        try:
+            function(Console(Home.locate(home_flag, os.environ), as_json), **arguments)
+        except FAMILIES as error:
+            raise SystemExit(refuse(error, as_json)) from None
+
+    return command
+
+
+def refuse(error: Refusal, as_json: bool) -> int:
+    """Tells a refusal and returns the exit code."""
+    refusal = as_node_error(error)
+    details = dict(refusal.details or {})
+    if as_json:
+        click.echo(json.dumps({"error": {"code": refusal.code, "message": refusal.message, **details}}))
+    else:
+        click.echo(f"agent-node: {plain(refusal.message)} [{refusal.code}]", err=True)
+        findings = details.get("findings")
+        if isinstance(findings, list):
+            for line in finding_lines(findings):
+                click.echo(plain(line), err=True)
+    return int(refusal.exit_code)
+
+
+def finding_lines(findings: Iterable[Mapping[str, str]]) -> Iterable[str]:
+    """Findings for people: what, where, and what to do."""
+    for finding in findings:
+        yield f"{finding['severity']}: {finding['message']}"
+        yield f"    at {finding['pointer'] or '(the document)'}   rule {finding['rule']}, section {finding['section']}"
+        yield f"    {finding['remedy']}"
+
+
+def read_input(path: str) -> bytes:
+    """The bytes of a file, or of stdin for `-`. Raises NodeError INPUT_UNREADABLE."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:  # noqa: PTH123  # what the operator named, as it was named
+            return file.read()
+    except OSError as error:
+        raise NodeError("INPUT_UNREADABLE", f"{path} cannot be read: {error.strerror}.", Exit.UNREADABLE) from error

@@ -1,0 +1,149 @@
+"""The control socket: how a running node is told to change, and asked how it is.
+
+The same HTTP framing as the entryway, over a Unix socket (0600) in the home. Whoever can open the socket is the
+operator: the file's permissions are the whole of its access control, and nothing here is reachable over a network.
+
+| route | does |
+|---|---|
+| `GET /status` | what the node is and how it fares |
+| `GET /metrics` | Prometheus text |
+| `POST /publish?respell=&acts_for=&organization_name=` | publishes the body |
+| `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
+| `POST /reload` | reads the settings again, as SIGHUP does |
+
+Source: binding 9.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+from urllib.parse import parse_qs
+
+from descriptor.errors import DescriptorError
+from descriptor.strictjson import parse
+from entryway.errors import EntrywayError
+from entryway.http import Request, Response, json_body, response
+from entryway.router import NO_STORE, Router, get, post
+from node.errors import NodeError, as_node_error
+from node.home import Home, unusable
+from node.publisher import Outcome
+from store import StoreError
+
+BODY_LIMIT = 16 * 2**20 + 4096  # the largest Descriptor a setting allows, and a little
+JSON = (("Content-Type", "application/json"), NO_STORE)
+
+
+class Operated(Protocol):
+    """What the control socket operates: the daemon."""
+
+    def status(self) -> dict[str, object]:
+        """What the node is and how it fares."""
+
+    async def metrics(self) -> tuple[str, bytes]:
+        """The media type and text of the metrics page."""
+
+    async def publish(self, data: bytes, respell: bool, acts_for: str | None, name: str | None) -> Outcome:
+        """Publishes, swaps and announces."""
+
+    async def rollback(self, digest: str, agent_version: str) -> Outcome:
+        """Publishes an older version's content again."""
+
+    def reload(self) -> dict[str, list[str]]:
+        """Takes the settings anew; says which it took and which wait for a restart."""
+
+
+class OperatorError(EntrywayError):
+    """A refusal on the control socket: any code of any floor, with what the command line needs to show it."""
+
+    def __init__(self, error: NodeError) -> None:
+        details = {"exit_code": int(error.exit_code), **(error.details or {})}
+        super().__init__(error.code, error.message, details)
+
+    @property
+    def status(self) -> int:
+        """409: the request was understood, and the answer is no."""
+        return 409
+
+
+def control_router(node: Operated) -> Router:
+    """The routes of the control socket."""
+
+    def status(_request: Request) -> Response:
+        return response(200, JSON, json_body(node.status()))
+
+    async def metrics(_request: Request) -> Response:
+        media_type, text = await node.metrics()
+        return response(200, (("Content-Type", media_type), NO_STORE), text)
+
+    async def publish(request: Request) -> Response:
+        query = parse_qs(request.query.decode("latin-1"), keep_blank_values=True)
+
+        def stated(name: str) -> str | None:
+            return query.get(name, [None])[-1]
+
+        outcome = await node.publish(
+            request.body, stated("respell") == "1", stated("acts_for"), stated("organization_name")
+        )
+        return response(200, JSON, json_body(outcome.document()))
+
+    async def rollback(request: Request) -> Response:
+        asked = parse(request.body)
+        digest, agent_version = (asked.get("digest"), asked.get("as")) if isinstance(asked, dict) else (None, None)
+        if not isinstance(digest, str) or not isinstance(agent_version, str):
+            raise NodeError("INPUT_INVALID", 'A rollback is {"digest": …, "as": …}, both texts.')
+        return response(200, JSON, json_body((await node.rollback(digest, agent_version)).document()))
+
+    async def reload(_request: Request) -> Response:
+        return response(200, JSON, json_body(node.reload()))
+
+    return Router(
+        {
+            b"/status": get("status", status),
+            b"/metrics": get("metrics", metrics),
+            b"/publish": post("publish", _operating(publish)),
+            b"/rollback": post("rollback", _operating(rollback)),
+            b"/reload": post("reload", _operating(reload)),
+        },
+        {},
+        BODY_LIMIT,
+        "This is a node's control socket: it has /status, /metrics, /publish, /rollback and /reload.",
+    )
+
+
+def _operating(act: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """An act whose refusals, of whichever floor, keep their code on the way to the command line."""
+
+    async def acting(request: Request) -> Response:
+        try:
+            return await act(request)
+        except (NodeError, DescriptorError, StoreError) as error:
+            raise OperatorError(as_node_error(error)) from error
+
+    return acting
+
+
+def control_listener(home: Home) -> socket.socket:
+    """A listening socket at `control.sock`, 0600. The home is locked by this process, so what is there is stale.
+
+    Raises NodeError HOME_UNUSABLE; something that is not a socket is left alone.
+    """
+    path = home.socket
+    try:
+        if path.is_socket():
+            path.unlink()
+        elif os.path.lexists(path):
+            raise NodeError("HOME_UNUSABLE", f"{path} is not a socket; move it away, the node puts its own there.")
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        before = os.umask(stat.S_IXUSR | stat.S_IRWXG | stat.S_IRWXO)
+        try:
+            listener.bind(str(path))
+        finally:
+            os.umask(before)
+        listener.listen(16)
+    except OSError as error:
+        raise unusable(path, error) from error
+    return listener

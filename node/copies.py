@@ -1,0 +1,144 @@
+"""Backups of a home, and a home from a backup.
+
+A backup is a directory laid out like a home: `node.db`, `node.toml`, the draft and, unless it is left out, `identity/`.
+The invariants: a backup is whole or is not there; a restore never overwrites a key, and never loses a version: a store
+that is there already is set aside, under a name that says when.
+
+Source: binding 9; chapter 6.7 (what was served stays served).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from itertools import count
+from pathlib import Path
+
+from node.errors import Exit, NodeError
+from node.home import Home, sync_directory, unusable
+from store import Reader, Store, StoreError, backup
+
+
+def back_up(home: Home, destination: Path, *, with_identity: bool) -> list[str]:
+    """Copies a home, while its node may run. Returns the names that were copied.
+
+    Raises NodeError BACKUP_EXISTS, BACKUP_UNWRITABLE, and StoreError.
+    """
+    home.check()
+    if destination.exists():
+        raise NodeError("BACKUP_EXISTS", f"{destination} is there already; name a directory that is not.")
+    partial = destination.with_name(f".{destination.name}.{os.getpid()}.partial")
+    copied: list[str] = []
+    try:
+        partial.mkdir(mode=0o700)
+        if home.database.exists():
+            backup(home.database, partial / home.database.name)
+            copied.append(home.database.name)
+        for path in _files(home, with_identity=with_identity):
+            name = path.relative_to(home.path)
+            (partial / name).parent.mkdir(mode=0o700, exist_ok=True)
+            _copy(path, partial / name)
+            copied.append(str(name))
+        sync_directory(partial)
+        partial.rename(destination)
+        sync_directory(destination.parent)
+    except OSError as error:
+        raise NodeError("BACKUP_UNWRITABLE", f"{destination} cannot be written: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return copied
+
+
+def restore(source: Path, home: Home, *, replace: bool) -> list[str]:
+    """Makes a home from a backup, or gives an existing one its store back. Returns what was done, in sentences.
+
+    Raises NodeError BACKUP_MISSING, ANOTHER_IDENTITY, STORE_EXISTS, what `Home.lock` raises, and StoreError.
+    """
+    kept = Home(source.absolute())
+    if not kept.database.exists() and not kept.agent_seed.exists():
+        raise NodeError("BACKUP_MISSING", f"{source} is no backup: it has no {home.database.name}.", Exit.UNREADABLE)
+    if kept.database.exists():
+        _refuse_no_store(kept.database)
+    home.create()
+    home.check()
+    with home.lock():
+        try:
+            _refuse_another_identity(kept, home)
+            done = _restore_store(kept, home, replace=replace)
+            for path in _files(kept, with_identity=True):
+                here = home.path / path.relative_to(kept.path)
+                if not here.exists():
+                    _copy(path, here)
+                    done.append(f"{here} is restored.")
+            sync_directory(home.identity_dir)
+            sync_directory(home.path)
+        except OSError as error:
+            raise unusable(home.path, error) from error
+    return done
+
+
+def _files(home: Home, *, with_identity: bool) -> list[Path]:
+    files = [home.config, home.draft]
+    if with_identity:
+        files += [home.agent_seed, home.seal_seed, home.agent_id]
+    return [path for path in files if path.exists()]
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copies a small file, 0600, to a name that must be free."""
+    copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(copy, "wb") as file:
+        file.write(source.read_bytes())
+        file.flush()
+        os.fsync(copy)
+
+
+def _refuse_no_store(path: Path) -> None:
+    """Raises StoreError for a file that cannot become the store; an older one can."""
+    try:
+        Reader.open(path).close()
+    except StoreError as error:
+        if error.code != "STORE_OLDER":
+            raise
+
+
+def _refuse_another_identity(kept: Home, home: Home) -> None:
+    for theirs, ours in ((kept.agent_id, home.agent_id), (kept.agent_seed, home.agent_seed)):
+        if theirs.exists() and ours.exists():
+            if theirs.read_bytes() == ours.read_bytes():
+                return
+            raise NodeError(
+                "ANOTHER_IDENTITY",
+                f"{home.path} holds another identity than the backup, and a key is never overwritten. "
+                "Restore into a home of its own: agent-node restore SRC --home DIR",
+            )
+
+
+def _restore_store(kept: Home, home: Home, *, replace: bool) -> list[str]:
+    if not kept.database.exists():
+        return []
+    done = []
+    # Its logs count as the store: one that outlived it would be read into the store that is put there.
+    parts = [part for part in (Path(f"{home.database}{suffix}") for suffix in ("", "-wal", "-shm")) if part.exists()]
+    if parts:
+        if not replace:
+            raise NodeError(
+                "STORE_EXISTS",
+                f"{home.database} is there already, and may hold versions that the backup does not. "
+                "--replace sets it aside and puts the backup in its place.",
+            )
+        aside = _free_name(f"{home.database}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+        for part in parts:
+            part.rename(aside.with_name(part.name.replace(home.database.name, aside.name)))
+        done.append(f"The store that was there is set aside as {aside}.")
+    backup(kept.database, home.database)
+    Store.open(home.database).close()  # brings an older one up to date
+    done.append(f"{home.database} is restored.")
+    return done
+
+
+def _free_name(stem: str) -> Path:
+    """A name that begins with `stem` and that no file has, nor a log beside it."""
+    names = (Path(stem if number == 1 else f"{stem}-{number}") for number in count(1))
+    return next(name for name in names if not any(name.parent.glob(f"{name.name}*")))

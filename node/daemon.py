@@ -1,0 +1,253 @@
+"""The daemon: one nursery in which everything that runs, runs.
+
+    serve          the entryway, on every listening socket
+    control        the control socket
+    signals        SIGTERM and SIGINT stop, SIGHUP reloads; a second SIGTERM or SIGINT stops at once
+    watchdog       tells systemd that the loop still turns
+
+The invariant: what is answered is a snapshot of a version that is on the disk. A publish runs in a worker thread, one
+at a time; when its transaction is committed, and not before, the snapshot is swapped in the loop.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import structlog
+import trio
+
+from descriptor.errors import DescriptorError
+from descriptor.timestamps import format_timestamp
+from entryway.protections import AddressLimits
+from entryway.routes import Entryway
+from entryway.server import Server, ServerLimits
+from entryway.snapshot import Damaged, Published, published
+from node.addresses import listen, urls
+from node.archive import StoreArchive, load_snapshot
+from node.config import Limits, Settings, changed
+from node.control import control_listener, control_router
+from node.errors import NodeError
+from node.home import Home
+from node.identity import Keys
+from node.publisher import Outcome, Publisher, terms_of, with_terms
+from node.systemd import Notifier, watchdog_interval
+from store import Reader, Store
+
+log = structlog.get_logger("node")
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a daemon is started with. `load_settings` reads them anew; `apply_log` puts the log settings in force.
+
+    `on_ready` is told the URLs once the node answers.
+    """
+
+    home: Home
+    keys: Keys
+    settings: Settings
+    load_settings: Callable[[], Settings]
+    apply_log: Callable[[Settings], None]
+    on_ready: Callable[[Sequence[str]], None]
+    environ: Mapping[str, str]
+
+
+class Daemon:
+    """One node, from start to stop. The home is locked by the caller."""
+
+    def __init__(self, settled: Settled) -> None:
+        self._settled = settled
+        self._settings = settled.settings
+        self._started = time.monotonic()
+        self._notifier = Notifier.from_environ(settled.environ)
+        self._writing = trio.CapacityLimiter(1)
+        self._urls: list[str] = []
+
+    async def run(self) -> None:
+        """Runs until a signal stops it. Raises NodeError and StoreError for what keeps it from starting."""
+        home, identity = self._settled.home, self._settled.keys.identity
+        limits = self._settings.limits
+        with (
+            Store.open(home.database) as store,
+            Reader.open(home.database) as writers_reader,
+            Reader.open(home.database) as reader,
+        ):
+            terms = terms_of(self._settled.keys, self._settings)
+            self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
+            self._entryway = Entryway(
+                identity,
+                StoreArchive(reader, identity.id),
+                time.time,
+                snapshot=load_snapshot(reader, identity.id),
+                body_limit=limits.entryway_body,
+            )
+            self._addresses = AddressLimits(
+                limits.answers_per_second,
+                limits.answers_burst,
+                limits.connections_per_address,
+                limit_loopback=limits.limit_loopback,
+            )
+            self._server = Server(self._entryway.router, server_limits(limits), self._addresses)
+            self._control = Server(control_router(self), server_limits(limits))
+            listeners = listen(self._settings.http.host, self._settings.http.port)
+            control = control_listener(home)
+            self._urls = urls(listeners)
+            try:
+                async with trio.open_nursery() as nursery:
+                    await nursery.start(self._heed_signals, nursery.cancel_scope)
+                    nursery.start_soon(self._tell_watchdog)
+                    async with trio.open_nursery() as serving:
+                        await serving.start(self._server.serve, listeners)
+                        await serving.start(self._control.serve, [control])
+                        self._announce_ready()
+                    nursery.cancel_scope.cancel()
+            finally:
+                for listener in (*listeners, control):
+                    listener.close()
+                home.socket.unlink(missing_ok=True)
+        log.info("stopped", id=identity.id)
+
+    # What the control socket operates.
+
+    def status(self) -> dict[str, object]:
+        """What the node is and how it fares."""
+        snapshot = self._entryway.snapshot
+        descriptor = snapshot.descriptor if isinstance(snapshot, Published) else None
+        return {
+            "id": self._settled.keys.identity.id,
+            "handle": descriptor.handle if descriptor else self._settings.agent.handle,
+            "state": "published" if descriptor else "damaged" if isinstance(snapshot, Damaged) else "none-published",
+            "digest": snapshot.digest if isinstance(snapshot, Damaged) else descriptor and descriptor.digest,
+            "agent_version": descriptor and descriptor.agent_version,
+            "published_at": format_timestamp(snapshot.published_at) if isinstance(snapshot, Published) else None,
+            "urls": self._urls,
+            "uptime_seconds": round(time.monotonic() - self._started, 1),
+            "connections": len(self._server.connections),
+            "answers": sum(self._entryway.router.answered.values()),
+            "pid": os.getpid(),
+            "program_version": version("agent-node"),
+        }
+
+    async def metrics(self) -> tuple[str, bytes]:
+        """The metrics page, made in a worker thread: the first look also imports what makes it."""
+        snapshot = self._entryway.snapshot
+        info = {"id": self._settled.keys.identity.id}
+        if isinstance(snapshot, Published):
+            info |= {"digest": snapshot.descriptor.digest, "agent_version": snapshot.descriptor.agent_version or ""}
+        values = {
+            "connections": len(self._server.connections),
+            "connections_refused_total": self._server.refused_connections,
+            "uptime_seconds": time.monotonic() - self._started,
+        }
+        return await trio.to_thread.run_sync(_render_metrics, Counter(self._entryway.router.answered), values, info)
+
+    async def publish(self, data: bytes, respell: bool, acts_for: str | None, name: str | None) -> Outcome:
+        """Publishes, and answers with the new version from then on. Raises DescriptorError and StoreError."""
+        terms = with_terms(self._publisher.terms, acts_for, name)
+        return await self._changing(lambda: self._publisher.publish(data, respell=respell, terms=terms))
+
+    async def rollback(self, digest: str, agent_version: str) -> Outcome:
+        """Publishes an older version's content again. Raises NodeError, DescriptorError and StoreError."""
+        return await self._changing(lambda: self._publisher.rollback(digest, agent_version))
+
+    def reload(self) -> dict[str, list[str]]:
+        """Takes the settings anew. Raises NodeError, and then nothing has changed."""
+        settings = self._settled.load_settings()
+        taken, waiting = changed(self._settings, settings)
+        self._publisher.terms = terms_of(self._settled.keys, settings)
+        self._publisher.limits = settings.limits
+        self._entryway.router.limit_bodies(settings.limits.entryway_body)
+        self._settled.apply_log(settings)
+        limits = settings.limits
+        self._server.limits = self._control.limits = server_limits(limits)
+        self._addresses.change(
+            limits.answers_per_second,
+            limits.answers_burst,
+            limits.connections_per_address,
+            limit_loopback=limits.limit_loopback,
+        )
+        self._settings = settings
+        log.info("settings_reloaded", taken=taken, need_restart=waiting)
+        return {"taken": taken, "need_restart": waiting}
+
+    async def _changing(self, act: Callable[[], Outcome]) -> Outcome:
+        # The lock spans the swap, so that two publishes are answered in the order in which they were committed.
+        async with self._writing:
+            outcome = await trio.to_thread.run_sync(act)
+            if outcome.changed or outcome.healed:
+                self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at)
+        if outcome.changed:
+            log.info(
+                "published",
+                digest=outcome.descriptor.digest,
+                agent_version=outcome.descriptor.agent_version,
+                previous_digest=outcome.previous_digest,
+            )
+        return outcome
+
+    def _announce_ready(self) -> None:
+        snapshot = self._entryway.snapshot
+        digest = snapshot.descriptor.digest if isinstance(snapshot, Published) else None
+        log.info("ready", id=self._settled.keys.identity.id, url=self._urls[0], digest=digest)
+        self._notifier.ready(f"listening on {self._urls[0]}")
+        self._settled.on_ready(self._urls)
+
+    async def _heed_signals(
+        self, scope: trio.CancelScope, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+            task_status.started()
+            async for number in signals:
+                if number == signal.SIGHUP:
+                    self._reload_on_signal()
+                elif self._server.stopping.is_set():
+                    scope.cancel()
+                else:
+                    log.info("stopping", signal=signal.Signals(number).name)
+                    self._notifier.stopping()
+                    self._server.stopping.set()
+                    self._control.stopping.set()
+                    # Whoever comes now would wait for an answer that nobody gives any more.
+                    self._settled.home.socket.unlink(missing_ok=True)
+
+    def _reload_on_signal(self) -> None:
+        self._notifier.reloading()
+        try:
+            self.reload()
+        except (NodeError, DescriptorError) as error:
+            log.error("settings_kept", code=error.code, reason=error.message)
+        self._notifier.ready(f"listening on {self._urls[0]}")
+
+    async def _tell_watchdog(self) -> None:
+        interval = watchdog_interval(self._settled.environ)
+        while interval is not None:
+            self._notifier.watchdog()
+            await trio.sleep(interval)
+
+
+def server_limits(limits: Limits) -> ServerLimits:
+    """The settings as the server takes them."""
+    return ServerLimits(
+        limits.header_block,
+        limits.header_wait,
+        limits.body_wait,
+        limits.idle_wait,
+        limits.write_wait,
+        limits.drain_wait,
+        limits.connections,
+    )
+
+
+def _render_metrics(
+    answered: Counter[tuple[str, int]], values: dict[str, float], info: dict[str, str]
+) -> tuple[str, bytes]:
+    # Imported when somebody first looks: a node that nobody measures does not carry the library in memory.
+    from node.metrics import CONTENT_TYPE, render  # noqa: PLC0415
+
+    return CONTENT_TYPE, render(answered, values, info)

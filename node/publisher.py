@@ -1,0 +1,191 @@
+"""The operator's acts on the store: publish, and roll back. The daemon and an offline command line share them.
+
+What may be published is decided by `descriptor.publishing`, pure; this module reads what is current, asks, and stores
+the outcome in one transaction with its signed event. The invariant: what `publish` returns is on the disk, and what it
+refuses has changed nothing.
+
+Source: chapter 6.5; binding 6 (the event).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from descriptor.canonical import canonical
+from descriptor.checker import Finding, check
+from descriptor.digests import digest_of
+from descriptor.document import Descriptor
+from descriptor.publishing import PublishError, Terms, plan, rebadge
+from descriptor.strictjson import JsonValue, parse
+from descriptor.timestamps import format_timestamp
+from descriptor.versions import compare
+from entryway.envelope import PROTOCOL_VERSION, new_uuid, sign_envelope
+from node.config import Limits, Settings
+from node.errors import NodeError
+from node.identity import Keys
+from node.shapes import finding_document
+from store import DESCRIPTOR_REPLACED, Reader, Store, StoreError, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a publish did.
+
+    `changed` is False when the same bytes were current already. `healed`: the stored bytes were damaged and are right
+    again. `warnings`: what the checker found that does not stop a publish. `published_at`: seconds since 1970.
+    """
+
+    descriptor: Descriptor
+    seq: int
+    previous_digest: str | None
+    published_at: float
+    changed: bool
+    healed: bool
+    warnings: tuple[Finding, ...]
+
+    def document(self) -> dict[str, object]:
+        """The `--json` shape of `publish` (binding 9), and what else is worth telling."""
+        return {
+            "digest": self.descriptor.digest,
+            "agent_version": self.descriptor.agent_version,
+            "previous_digest": self.previous_digest,
+            "published_at": format_timestamp(self.published_at),
+            "changed": self.changed,
+            "healed": self.healed,
+            "warnings": [finding_document(finding) for finding in self.warnings],
+        }
+
+
+class Publisher:
+    """One agent's writer. For one thread at a time, like the store and the reader it holds."""
+
+    def __init__(self, store: Store, reader: Reader, terms: Terms, limits: Limits, clock: Callable[[], float]) -> None:
+        self.terms = terms
+        self.limits = limits
+        self._store = store
+        self._reader = reader
+        self._clock = clock
+
+    def publish(self, data: bytes, *, respell: bool = False, terms: Terms | None = None) -> Outcome:
+        """Makes `data` the current version, bound and signed as `descriptor.publishing` says.
+
+        `terms` stand in for the publisher's own, for one publish. Raises DescriptorError (PublishError among them) and
+        StoreError.
+        """
+        terms = terms or self.terms
+        current = self._reader.current(terms.identity.id)
+        if current is not None and digest_of(data) == current.digest:
+            return self._unchanged(Descriptor.read(data), current)
+        now = round(self._clock(), 3)
+        standing = self._standing(current)
+        planned = plan(data, standing, terms, now, respell=respell)
+        # The operator's own limits may be narrower than the format's, which `plan` holds to.
+        parse(
+            planned.descriptor.data,
+            max_bytes=self.limits.descriptor_bytes,
+            max_depth=self.limits.descriptor_nesting,
+        )
+        if current is not None and planned.descriptor.digest == current.digest:
+            return self._unchanged(planned.descriptor, current)
+        if current is not None and standing is None:
+            _refuse_over_damaged(planned.descriptor, current, terms.version_order)
+        return self._store_version(planned.descriptor, current, now, terms)
+
+    def rollback(self, digest: str, agent_version: str) -> Outcome:
+        """Publishes the content of an older version again, under a new `agent_version`.
+
+        Raises NodeError NOT_FOUND, and what `publish` raises.
+        """
+        data = self._reader.artifact(digest)
+        if data is None:
+            raise NodeError("NOT_FOUND", f"No version {digest} is kept here. `agent-node history` lists them.")
+        return self.publish(rebadge(data, agent_version, self.terms, round(self._clock(), 3)))
+
+    def _standing(self, current: Version | None) -> Descriptor | None:
+        """The current Descriptor; None when there is none, or when its bytes are damaged."""
+        if current is None:
+            return None
+        try:
+            data = self._reader.artifact(current.digest)
+        except StoreError as error:
+            if error.code != "DAMAGED":
+                raise
+            return None
+        return None if data is None else Descriptor.read(data)
+
+    def _unchanged(self, descriptor: Descriptor, current: Version) -> Outcome:
+        healed = self._store.heal(data=descriptor.data, digest=descriptor.digest)
+        return Outcome(
+            descriptor, current.seq, current.previous_digest, current.published_at, False, healed, _warnings(descriptor)
+        )
+
+    def _store_version(self, descriptor: Descriptor, current: Version | None, now: float, terms: Terms) -> Outcome:
+        assert descriptor.agent_version is not None  # a finding of the checker, and so refused by `plan`
+        publication = self._store.publish(
+            data=descriptor.data,
+            digest=descriptor.digest,
+            subject=terms.identity.id,
+            agent_version=descriptor.agent_version,
+            published_at=now,
+            expected_current=None if current is None else current.digest,
+            event=lambda seq, previous: replaced_event(descriptor, terms, previous, now, seq),
+        )
+        return Outcome(
+            descriptor, publication.seq, publication.previous_digest, now, True, False, _warnings(descriptor)
+        )
+
+
+def replaced_event(descriptor: Descriptor, terms: Terms, previous_digest: str | None, now: float, seq: int) -> str:
+    """The line of a `descriptor.replaced` event: a signed envelope in canonical form. Source: binding 6."""
+    subject: dict[str, JsonValue] = {"id": terms.identity.id}
+    if descriptor.handle is not None:
+        subject["handle"] = descriptor.handle
+    members: dict[str, JsonValue] = {
+        "v": PROTOCOL_VERSION,
+        "id": new_uuid(),
+        "type": "emit",
+        "ts": format_timestamp(now),
+        "from": terms.identity.id,
+        "payload": {
+            "event": DESCRIPTOR_REPLACED,
+            "subject": subject,
+            "digest": descriptor.digest,
+            "previous_digest": previous_digest,
+            "agent_version": descriptor.agent_version,
+            "published_at": format_timestamp(now),
+            "seq": seq,
+        },
+    }
+    return canonical(sign_envelope(terms.identity, members)).decode()
+
+
+def terms_of(keys: Keys, settings: Settings) -> Terms:
+    """What this node adds to its operator's documents. Raises PublishError for settings that cannot be stated."""
+    agent = settings.agent
+    return Terms(
+        keys.identity, agent.handle, agent.acts_for, agent.organization_name, keys.sealing, agent.version_order
+    )
+
+
+def with_terms(terms: Terms, acts_for: str | None, organization_name: str | None) -> Terms:
+    """The terms with what was stated for one publish."""
+    if acts_for is not None:
+        terms = replace(terms, acts_for=acts_for, organization_name=organization_name)
+    elif organization_name is not None:
+        terms = replace(terms, organization_name=organization_name)
+    return terms
+
+
+def _warnings(descriptor: Descriptor) -> tuple[Finding, ...]:
+    return check(descriptor.data).findings
+
+
+def _refuse_over_damaged(descriptor: Descriptor, current: Version, order: str) -> None:
+    """Where the current bytes cannot be read, only a later `agent_version` may follow them."""
+    if compare(descriptor.agent_version or "", current.agent_version, order) <= 0:
+        raise PublishError(
+            "CURRENT_DAMAGED",
+            f"The stored bytes of the current version, {current.agent_version}, are damaged. Publish the file that was "
+            "published last to repair them, restore a backup, or publish under a later agent_version.",
+        )

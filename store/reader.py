@@ -1,0 +1,220 @@
+"""Reading the store.
+
+The invariant: bytes leave here only when they match their digest, on every read, whatever is on the disk.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from descriptor.digests import digest_of
+from store.database import open_reader
+from store.errors import StoreError, damaged, error_of
+from store.records import Counts, Event, Problem, Version
+
+_ARTIFACT = "SELECT bytes FROM artifacts WHERE digest = ?"
+_VERSION = (
+    "SELECT versions.seq, versions.subject, digest, agent_version, size, published_at, previous_digest,"
+    " current.seq IS versions.seq FROM versions LEFT JOIN current ON current.subject = versions.subject"
+)
+_HIGHEST = 2**63 - 1
+_BATCH = 500
+
+# What must not be there: each question answers with a message, and the digest it is about or NULL.
+_WHOLE_FILE = (
+    "INTEGRITY",
+    "SELECT integrity_check, NULL FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+)
+_ROWS = (
+    (
+        "DANGLING",
+        "SELECT 'Version ' || seq || ' names ' || digest || ', which is not stored.', digest FROM versions"
+        " WHERE digest NOT IN (SELECT digest FROM artifacts)",
+    ),
+    (
+        "DANGLING",
+        "SELECT 'The current version of ' || subject || ' is number ' || seq || ', which is not in its history.', NULL"
+        " FROM current WHERE NOT EXISTS"
+        " (SELECT 1 FROM versions WHERE versions.seq = current.seq AND versions.subject = current.subject)",
+    ),
+    (
+        "EVENT_GAP",
+        "SELECT 'The event log has no number ' || (seq - 1) || '.', NULL FROM events"
+        " WHERE seq > (SELECT min(seq) FROM events) AND seq - 1 NOT IN (SELECT seq FROM events)",
+    ),
+    (
+        "EVENT_GAP",
+        "SELECT 'The newest event is ' || newest || ', and ' || given || ' numbers were given.', NULL"
+        " FROM (SELECT (SELECT coalesce(max(seq), 0) FROM events) AS newest,"
+        " (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events') AS given)"
+        " WHERE newest <> given",
+    ),
+)
+
+
+class Reader:
+    """A read-only connection of its own, for one thread at a time: any thread, never two at once.
+
+    A program that reads from several worker threads opens a reader for each. A reader sees every publish that
+    was acknowledged before the call, whichever process made it. Every method raises `StoreError` for what the
+    disk refuses (`DAMAGED`, `STORE_IO`, `STORE_BUSY`); the reader may be used again after it.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The store at `path`, to be read.
+
+        Raises `StoreError`: `NO_STORE`, `NOT_A_STORE`, `STORE_NEWER`, `STORE_OLDER`, `STORE_UNREADABLE`.
+        """
+        return cls(open_reader(path), path)
+
+    def artifact(self, digest: str) -> bytes | None:
+        """The exact bytes that `digest` names, hashed again just now; `None` when they were never stored.
+
+        Raises `StoreError` `DAMAGED`, with the digest, when what is stored does not match.
+
+        Source: chapter 6.5.
+        """
+        try:
+            row = self._connection.execute(_ARTIFACT, (digest,)).fetchone()
+        except sqlite3.Error as error:
+            met = error_of(error, self.path)
+            raise (damaged(digest) if met.code == "DAMAGED" else met) from error
+        if row is None:
+            return None
+        data = row[0]
+        if not isinstance(data, bytes) or digest_of(data) != digest:
+            raise damaged(digest)
+        return data
+
+    def current(self, subject: str) -> Version | None:
+        """The version that is current for `subject`; `None` when it has published none."""
+        with self._reading() as connection:
+            row = connection.execute(f"{_VERSION} WHERE current.subject = ? AND current.seq = versions.seq", (subject,))
+            return next(map(_version, row), None)
+
+    def history(self, subject: str, limit: int, before: int | None = None) -> tuple[tuple[Version, ...], int | None]:
+        """At most `limit` versions of `subject`, newest first, and what to give as `before` for the next page.
+
+        `before`: a `seq`; only older versions are returned. The second value is `None` on the last page.
+        """
+        with self._reading() as connection:
+            rows = connection.execute(
+                f"{_VERSION} WHERE versions.subject = ? AND versions.seq < ? ORDER BY versions.seq DESC LIMIT ?",
+                (subject, _HIGHEST if before is None else _within(before), limit + 1),
+            )
+            versions = tuple(map(_version, rows))
+        page = versions[:limit]
+        return page, page[-1].seq if page and len(versions) > limit else None
+
+    def events_after(self, seq: int, limit: int) -> tuple[Event, ...]:
+        """At most `limit` events numbered above `seq`, in order. The first is `seq + 1` unless the log no longer
+        holds that one.
+
+        Source: binding 6.
+        """
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT seq, type, subject, at, data FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
+                (_within(seq), limit),
+            )
+            return tuple(Event(*row) for row in rows)
+
+    def last_event_seq(self) -> int:
+        """The number of the newest event ever appended; 0 before the first."""
+        with self._reading() as connection:
+            return _number(connection, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'")
+
+    def counts(self) -> Counts:
+        """How much the store holds."""
+        with self._reading() as connection:
+            return Counts(
+                artifacts=_number(connection, "SELECT count(*) FROM artifacts"),
+                versions=_number(connection, "SELECT count(*) FROM versions"),
+                subjects=_number(connection, "SELECT count(*) FROM current"),
+                events=_number(connection, "SELECT count(*) FROM events"),
+            )
+
+    def verify(self) -> Iterator[Problem]:
+        """Everything that is wrong with the store, as it is found; nothing for a sound one.
+
+        Reads all of the file, one artifact in memory at a time, and holds no lock while the caller thinks.
+        Damage is yielded, not raised.
+        """
+        yield from self._found(*_WHOLE_FILE)
+        yield from self._damaged_artifacts()
+        for code, question in _ROWS:
+            yield from self._found(code, question)
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _found(self, code: str, question: str) -> Iterator[Problem]:
+        try:
+            with self._reading() as connection:
+                rows = connection.execute(question).fetchall()
+        except StoreError as error:
+            yield Problem("INTEGRITY", error.message)
+            return
+        for message, digest in rows:
+            yield Problem(code, message, digest)
+
+    def _damaged_artifacts(self) -> Iterator[Problem]:
+        after = ""
+        while True:
+            try:
+                with self._reading() as connection:
+                    batch = connection.execute(
+                        "SELECT digest FROM artifacts WHERE digest > ? ORDER BY digest LIMIT ?", (after, _BATCH)
+                    ).fetchall()
+            except StoreError as error:
+                yield Problem("INTEGRITY", error.message)
+                return
+            if not batch:
+                return
+            for (digest,) in batch:
+                try:
+                    self.artifact(digest)
+                except StoreError as error:
+                    yield Problem(error.code, error.message, digest)
+            (after,) = batch[-1]
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        try:
+            yield self._connection
+        except sqlite3.Error as error:
+            raise error_of(error, self.path) from error
+
+
+def _version(row: tuple[int, str, str, str, int, float, str | None, int]) -> Version:
+    return Version(*row[:-1], current=bool(row[-1]))
+
+
+def _number(connection: sqlite3.Connection, question: str) -> int:
+    (number,) = connection.execute(question).fetchone()
+    assert isinstance(number, int)
+    return number
+
+
+def _within(seq: int) -> int:
+    # A number from outside may be larger than a column can hold; what it asks for stays the same.
+    return max(0, min(seq, _HIGHEST))

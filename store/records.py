@@ -1,0 +1,76 @@
+"""What the store gives back, as values.
+
+The invariant: these are frozen and hold no connection, so they may cross threads and outlive the store. Every
+`digest` is `"sha256:"` + 64 lowercase hex, every time is Unix seconds, every `seq` counts from 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One row of a subject's history.
+
+    `seq` orders the whole history and is the key to page by. `size`: bytes. `previous_digest` is `None` for a
+    subject's first version. `current`: this very row is what the subject's pointer names.
+    """
+
+    seq: int
+    subject: str
+    digest: str
+    agent_version: str
+    size: int
+    published_at: float
+    previous_digest: str | None
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One row of the event log. `data` is one line of text, sent as it is. Source: binding 6."""
+
+    seq: int
+    type: str
+    subject: str
+    at: float
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A publish that is on the disk: its row in the history (`seq`) and its event."""
+
+    seq: int
+    digest: str
+    previous_digest: str | None
+    event: Event
+
+    @property
+    def event_seq(self) -> int:
+        """The event's number in the log."""
+        return self.event.seq
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much a store holds."""
+
+    artifacts: int
+    versions: int
+    subjects: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that `verify` found.
+
+    `code`: `INTEGRITY` (the file is malformed), `DAMAGED` (an artifact does not match its digest), `DANGLING` (a row
+    names another that is not there) or `EVENT_GAP`. `digest`: the artifact it is about, else `None`.
+    """
+
+    code: str
+    message: str
+    digest: str | None = None

@@ -1,0 +1,76 @@
+"""The tables, as numbered migrations.
+
+The invariant: a migration and the number that records it are one transaction, so a store is always exactly at
+one number, and two processes that start together run each migration once. A migration that has been released
+is never edited; a change to the tables is a new function at the end of `MIGRATIONS`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+APPLICATION_ID = 0x41474E44
+"""Stands in the file's header, so that `file(1)` and this program know a store from another database."""
+
+
+def _first(database: Database) -> None:
+    # AUTOINCREMENT, which never gives a number twice, is not among what sqlite-utils' `create` offers.
+    # Bytes stand last: SQLite reads a row from its front, and what stands behind a large value costs its pages.
+    database.execute(
+        "CREATE TABLE artifacts (digest TEXT PRIMARY KEY NOT NULL, stored_at REAL NOT NULL, bytes BLOB NOT NULL)"
+    )
+    database.execute(
+        "CREATE TABLE versions (seq INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL,"
+        " digest TEXT NOT NULL REFERENCES artifacts(digest), agent_version TEXT NOT NULL, size INTEGER NOT NULL,"
+        " published_at REAL NOT NULL, previous_digest TEXT)"
+    )
+    # The row's seq follows the subject in the index, so this also serves a page of one subject's history.
+    database.table("versions").create_index(["subject"])
+    database.execute(
+        "CREATE TABLE current (subject TEXT PRIMARY KEY NOT NULL, seq INTEGER NOT NULL REFERENCES versions(seq))"
+    )
+    database.execute(
+        "CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, subject TEXT NOT NULL,"
+        " at REAL NOT NULL, data TEXT NOT NULL)"
+    )
+
+
+MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first,)
+"""`MIGRATIONS[n]` takes a store from number n to number n + 1 (`user_version` in the file's header)."""
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings an identified store up to date; does nothing, and imports nothing, when it is.
+
+    `connection` must be in autocommit mode. Raises `sqlite3.Error`; then the store stays at the last number
+    that was completed.
+    """
+    while _number(connection) < len(MIGRATIONS):
+        # Costs a fifth of a second and some MiB: only a start that has something to migrate pays it.
+        from sqlite_utils import Database  # noqa: PLC0415
+
+        database = Database(connection, recursive_triggers=False, execute_plugins=False)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # Read again under the lock: another process may have been quicker.
+            number = _number(connection)
+            if number < len(MIGRATIONS):
+                MIGRATIONS[number](database)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {number + 1}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _number(connection: sqlite3.Connection) -> int:
+    (number,) = connection.execute("PRAGMA user_version").fetchone()
+    assert isinstance(number, int)
+    return number

@@ -1,0 +1,161 @@
+"""The one writer.
+
+The invariant: a publish is one transaction: artifact, history row, event row and current pointer are on the
+disk together, or none of them is. When `publish` returns, they are there for good; when it raises, the store is
+as it was and may be used again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from descriptor.digests import digest_of
+from store.database import open_writer
+from store.errors import StoreError, error_of
+from store.records import Event, Publication
+
+DESCRIPTOR_REPLACED = "descriptor.replaced"
+"""The type of the event that a publish appends. Source: binding 6."""
+
+
+class Store:
+    """The writing connection of a store, for one thread at a time; the caller serializes.
+
+    with Store.open(home / "node.db") as store:
+        store.publish(data=…, digest=…, subject=…, agent_version=…, published_at=…,
+                      expected_current=None, event=lambda seq, previous_digest: …)
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The store at `path`: created with mode 0600 when nothing is there, migrated when it is older.
+
+        Raises `StoreError`: `NOT_A_STORE`, `STORE_NEWER` (both leave the file untouched), `STORE_READ_ONLY`,
+        `STORE_UNREADABLE`, `STORE_FULL`, `STORE_BUSY`, `STORE_IO`.
+        """
+        return cls(open_writer(path), path)
+
+    def publish(
+        self,
+        *,
+        data: bytes,
+        digest: str,
+        subject: str,
+        agent_version: str,
+        published_at: float,
+        expected_current: str | None,
+        event: Callable[[int, str | None], str],
+    ) -> Publication:
+        """Stores `data` as the current version of `subject`, and its event, in one transaction.
+
+        `published_at`: Unix seconds. `expected_current`: the digest the caller takes to be current, `None` for
+        none. `event(seq, previous_digest)` returns the event's line; it is called inside the transaction, because
+        the line is signed with its number in it, and what it raises undoes the whole publish.
+
+        Raises `StoreError`: `CONFLICT` when another publish came first, `DIGEST_MISMATCH`, `STORE_FULL`,
+        `STORE_READ_ONLY`, `STORE_BUSY`, `STORE_IO`.
+
+        Source: binding 6 (the event), chapter 6.5 (what was published stays fetchable).
+        """
+        _refuse_mismatch(data, digest)
+        with self._transaction() as connection:
+            previous = connection.execute(
+                "SELECT versions.digest FROM current JOIN versions USING (seq) WHERE current.subject = ?", (subject,)
+            ).fetchone()
+            previous_digest: str | None = previous[0] if previous else None
+            if previous_digest != expected_current:
+                raise StoreError(
+                    "CONFLICT",
+                    f"Another publish came first: current is {previous_digest or 'nothing'},"
+                    f" not {expected_current or 'nothing'}. Look at it, and publish again if this one still stands.",
+                )
+            connection.execute(
+                "INSERT INTO artifacts (digest, stored_at, bytes) VALUES (?, ?, ?)"
+                " ON CONFLICT (digest) DO UPDATE SET bytes = excluded.bytes WHERE bytes IS NOT excluded.bytes",
+                (digest, published_at, data),
+            )
+            seq = connection.execute(
+                "INSERT INTO versions (subject, digest, agent_version, size, published_at, previous_digest)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (subject, digest, agent_version, len(data), published_at, previous_digest),
+            ).lastrowid
+            assert seq is not None
+            connection.execute(
+                "INSERT INTO current (subject, seq) VALUES (?, ?)"
+                " ON CONFLICT (subject) DO UPDATE SET seq = excluded.seq",
+                (subject, seq),
+            )
+            entry = self._append_event(subject, published_at, lambda number: event(number, previous_digest))
+        return Publication(seq, digest, previous_digest, entry)
+
+    def heal(self, *, data: bytes, digest: str) -> bool:
+        """Puts back the bytes of an artifact that the store lists and no longer reads right.
+
+        Returns True when the stored bytes were wrong. An artifact that is not listed is not added.
+
+        Raises `StoreError` as `publish` does, except `CONFLICT`.
+        """
+        _refuse_mismatch(data, digest)
+        with self._transaction() as connection:
+            return (
+                connection.execute(
+                    "UPDATE artifacts SET bytes = ?1 WHERE digest = ?2 AND bytes IS NOT ?1", (data, digest)
+                ).rowcount
+                > 0
+            )
+
+    def close(self) -> None:
+        """Closes the connection; the last one to close folds the write-ahead log into the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _append_event(self, subject: str, at: float, line: Callable[[int], str]) -> Event:
+        # The number is AUTOINCREMENT's own next one, taken early: the row is signed before it is inserted.
+        (seq,) = self._connection.execute(
+            "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'events'"
+        ).fetchone()
+        entry = Event(seq, DESCRIPTOR_REPLACED, subject, at, line(seq))
+        self._connection.execute(
+            "INSERT INTO events (seq, type, subject, at, data) VALUES (?, ?, ?, ?, ?)",
+            (entry.seq, entry.type, entry.subject, entry.at, entry.data),
+        )
+        return entry
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # SQLite has ended the transaction itself after some errors of the disk.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise error_of(error, self.path) from error
+
+
+def _refuse_mismatch(data: bytes, digest: str) -> None:
+    if digest_of(data) != digest:
+        raise StoreError(
+            "DIGEST_MISMATCH", f"The bytes to store are not those of {digest}; nothing was changed.", digest
+        )
