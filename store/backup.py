@@ -12,7 +12,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from store.database import open_reader, sync_directory
+from store.database import open_reader
 from store.errors import StoreError, error_of
 
 
@@ -53,6 +53,7 @@ def _copy(source: Path, partial: Path) -> None:
             # In one step: a read transaction of the source, which a writer neither waits for nor restarts.
             original.backup(copy, pages=-1)
             copy.execute("PRAGMA journal_mode = DELETE").fetchone()
+        # SQLite has synced it too, in several places; the promise does not rest on that.
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -64,7 +65,15 @@ def _name(partial: Path, destination: Path) -> None:
     os.close(os.open(destination, os.O_CREAT | os.O_EXCL, 0o600))
     try:
         partial.replace(destination)
-        sync_directory(destination.parent)
+        _sync_directory(destination.parent)
     except OSError:
         destination.unlink(missing_ok=True)
         raise
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

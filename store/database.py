@@ -111,23 +111,14 @@ def identify(connection: sqlite3.Connection, path: Path) -> int:
     return number
 
 
-def sync_directory(directory: Path) -> None:
-    """Makes the names in `directory` durable. Raises `OSError`."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _create(path: Path) -> None:
-    # SQLite gives its -wal and -shm files the mode of the database, so this one call decides for all three.
+    # SQLite gives its -wal and -shm files the mode of the database, so this one call decides for all three. The
+    # directory is synced by SQLite, with the first log it makes there.
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     except FileExistsError:
         return
     os.close(descriptor)
-    sync_directory(path.parent)
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:

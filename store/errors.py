@@ -50,7 +50,8 @@ _OF_SQLITE: dict[int, tuple[Code, str]] = {
     sqlite3.SQLITE_NOTADB: ("NOT_A_STORE", "{path} is not a database; move it away, or name the right file."),
     sqlite3.SQLITE_READONLY: (
         "STORE_READ_ONLY",
-        "{path} cannot be written; check its permissions and owner, and whether the disk is mounted read-only.",
+        "{path} cannot be written, which a store needs even to be read (a backup does not); check its permissions"
+        " and owner, and whether the disk is mounted read-only.",
     ),
 }
 
