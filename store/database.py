@@ -14,6 +14,8 @@ import os
 import sqlite3
 import time
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from store.errors import StoreError, error_of
 from store.schema import APPLICATION_ID, MIGRATIONS, migrate
@@ -22,6 +24,26 @@ BUSY_SECONDS = 5.0
 """How long a connection waits for another process's lock."""
 
 _WAL_KEPT_BYTES = 4 * 1024 * 1024
+
+
+class Connected:
+    """One connection to a store, closed at the end of a `with`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    def close(self) -> None:
+        """Closes the connection; the last one to close folds the write-ahead log into the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def open_writer(path: Path) -> sqlite3.Connection:

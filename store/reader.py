@@ -9,11 +9,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from descriptor.digests import digest_of
-from store.database import open_reader
+from store.database import Connected, open_reader
 from store.errors import StoreError, damaged, error_of
 from store.records import Counts, Event, Problem, Version
 
@@ -57,17 +56,13 @@ _ROWS = (
 )
 
 
-class Reader:
+class Reader(Connected):
     """A read-only connection of its own, for one thread at a time: any thread, never two at once.
 
     A program that reads from several worker threads opens a reader for each. A reader sees every publish that
     was acknowledged before the call, whichever process made it. Every method raises `StoreError` for what the
     disk refuses (`DAMAGED`, `STORE_IO`, `STORE_BUSY`); the reader may be used again after it.
     """
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
-        self.path = path
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -154,18 +149,6 @@ class Reader:
         yield from self._damaged_artifacts()
         for code, question in _ROWS:
             yield from self._found(code, question)
-
-    def close(self) -> None:
-        """Closes the connection."""
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _found(self, code: str, question: str) -> Iterator[Problem]:
         try:

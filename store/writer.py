@@ -11,11 +11,10 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from descriptor.digests import digest_of
-from store.database import open_writer
+from store.database import Connected, open_writer
 from store.errors import StoreError, error_of
 from store.records import Event, Publication
 
@@ -23,17 +22,13 @@ DESCRIPTOR_REPLACED = "descriptor.replaced"
 """The type of the event that a publish appends. Source: binding 6."""
 
 
-class Store:
+class Store(Connected):
     """The writing connection of a store, for one thread at a time; the caller serializes.
 
     with Store.open(home / "node.db") as store:
         store.publish(data=…, digest=…, subject=…, agent_version=…, published_at=…,
                       expected_current=None, event=lambda seq, previous_digest: …)
     """
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
-        self.path = path
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -112,18 +107,6 @@ class Store:
                 ).rowcount
                 > 0
             )
-
-    def close(self) -> None:
-        """Closes the connection; the last one to close folds the write-ahead log into the file."""
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _append_event(self, subject: str, at: float, line: Callable[[int], str]) -> Event:
         # The number is AUTOINCREMENT's own next one, taken early: the row is signed before it is inserted.
