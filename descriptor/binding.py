@@ -136,7 +136,7 @@ def bind_with(data: bytes, terms: Terms, claim: JsonValue) -> bytes:
         if report.state is Signature.FAILED:
             raise PublishError(
                 "SIGNATURE_FAILED",
-                f"The document carries a signature that does not hold: {report.reason}. Take `signatures` out to have "
+                f"The document carries a signature that does not hold: {report.reason} Take `signatures` out to have "
                 "it signed as it stands, or publish the document that was signed.",
                 report.pointer,
             )

@@ -36,6 +36,8 @@ DEFAULT_PORT = 7420
 SCHEMES = ("http", "https")
 
 _AGENT_ID = re.compile(r"U[A-Z2-7]{55}")
+# What stands behind the % of an IPv6 address goes into the URL as it is, where other characters would end the host.
+_ADDRESS = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9._~-]+)?")
 _NAME = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 _PATH = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@%-]*")
 _HINT = "Give a URL or host:port, such as http://192.168.1.20:7420 or desk.local:7420."
@@ -193,6 +195,8 @@ def _authority(text: str, default_port: int | None) -> str:
 
 
 def _ip_address(text: str) -> str | None:
+    if not _ADDRESS.fullmatch(text):
+        return None
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:
@@ -226,10 +230,16 @@ async def _read(response: httpx.Response, most: int) -> _Received:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise _unreadable("The answer is content-encoded, which no digest survives.")
     body = bytearray()
-    async for piece in response.aiter_raw():
-        if len(body) + len(piece) > most:
-            raise ClientError("TOO_LARGE", f"The answer goes beyond the {most} bytes that are taken.")
-        body += piece
+    # Where it is too much, reading ends by cancellation: httpx reads through generators inside one another, and only
+    # from the innermost does each of them end in its turn.
+    with trio.CancelScope() as reading:
+        async for piece in response.aiter_raw():
+            if len(body) + len(piece) > most:
+                reading.cancel()
+            else:
+                body += piece
+    if reading.cancel_called:
+        raise ClientError("TOO_LARGE", f"The answer goes beyond the {most} bytes that are taken.")
     return _Received(response.status_code, response.headers.get("content-type", ""), bytes(body))
 
 

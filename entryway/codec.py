@@ -18,9 +18,10 @@ from descriptor.encoding import b64url_encode
 from descriptor.errors import DescriptorError
 from descriptor.strictjson import JsonValue, RoundedInteger
 from descriptor.strictjson import parse as parse_json
-from entryway.envelope import Reply, invalid_envelope
+from entryway.envelope import invalid_envelope
 from entryway.errors import EntrywayError
 from entryway.http import json_body
+from entryway.reply import Beside, Reply
 
 MAX_NESTING = 64
 MAX_INTEGER = 2**53
@@ -72,15 +73,9 @@ def decode(body: bytes, codec: Codec) -> JsonValue:
         raise invalid_envelope() from None
 
 
-def encode_reply(reply: Reply, codec: Codec, descriptor: bytes | None = None) -> bytes:
-    """The reply map: `envelope`, and beside it `descriptor` when there is one: a bin, or base64url in JSON."""
-    if codec is Codec.MSGPACK:
-        value: dict[str, object] = {"envelope": reply.members}
-        if descriptor is not None:
-            value["descriptor"] = descriptor
-        return encode(value, codec)
-    beside = "" if descriptor is None else f',"descriptor":"{b64url_encode(descriptor)}"'
-    return f'{{"envelope":{reply.json()}{beside}}}\n'.encode()
+def encode_reply(reply: Reply, codec: Codec, beside: Beside | None = None) -> bytes:
+    """The reply map: `envelope`, and beside it the Descriptor when there is one."""
+    return reply.msgpack(beside) if codec is Codec.MSGPACK else reply.json(beside)
 
 
 def encode(value: object, codec: Codec) -> bytes:

@@ -1,9 +1,7 @@
 """Envelopes: the signed wrapper of every question and every answer at the entryway.
 
 An envelope is read once, at the edge, into an `Envelope`; its members are kept beside it, because the signature covers
-every one of them, known or not. Replies are canonical by construction: the members of a reply are known, so its JCS
-form is a template that is filled in, proved equal to `rfc8785` by a property test. It is what makes a signed answer
-cost little more than its signature.
+every one of them, known or not. How replies are written is `reply`'s business.
 
 Source: binding 4.
 """
@@ -12,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from os import urandom
+from typing import NamedTuple
 
 from descriptor.canonical import canonical
 from descriptor.encoding import b64url_decode, b64url_encode
@@ -25,6 +23,7 @@ from entryway.errors import EntrywayError
 
 PROTOCOL_VERSION = "0.3.0"
 ENVELOPE_TAG = b"agentmesh-envelope-v1\n"
+_VARIANT = {digit: "89ab"[place % 4] for place, digit in enumerate("0123456789abcdef")}
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
@@ -37,8 +36,7 @@ def invalid_envelope() -> EntrywayError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(NamedTuple):
     """A well-formed envelope. `ts` is in seconds since 1970; `signature` is 64 bytes, not yet verified.
 
     `sender` is its `from`: a claim, until `protections.Inbound` has judged it.
@@ -88,7 +86,7 @@ def read_envelope(value: object, expected_type: str = "request") -> Envelope:
 def new_uuid() -> str:
     """A random UUID (RFC 9562, version 4)."""
     text = urandom(16).hex()
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{'89ab'[int(text[16], 16) & 3]}{text[17:20]}-{text[20:]}"
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:]}"
 
 
 def sign_envelope(identity: Identity, members: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -113,53 +111,3 @@ def request_envelope(
     if identity is None:
         return members
     return sign_envelope(identity, {**members, "from": identity.id})
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyPayload:
-    """The payload of a reply, with its canonical form worked out once for every reply that carries it."""
-
-    members: Mapping[str, JsonValue]
-    canonical: str
-
-    @classmethod
-    def of(cls, members: Mapping[str, JsonValue]) -> ReplyPayload:
-        """Works the canonical form out."""
-        return cls(members, canonical(dict(members)).decode())
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A signed reply: its `members`, `sig` among them, and the JCS text of all members but `sig`."""
-
-    members: dict[str, JsonValue]
-    canonical: str
-
-    def json(self) -> str:
-        """The envelope as JSON text, from the canonical form: nothing is serialized a second time."""
-        return f'{{"sig":"{self.members["sig"]}",{self.canonical[1:]}'
-
-
-def sign_reply(identity: Identity, payload: ReplyPayload, request_id: str, to: str | None, now: float) -> Reply:
-    """The signed reply to the request `request_id`, a UUID, whose verified sender is `to`."""
-    identifier = new_uuid()
-    ts = format_timestamp(now)
-    addressed = "" if to is None else f'"to":"{to}",'
-    # Every value put in here is a UUID, a key, a time or already canonical, so none needs escaping.
-    text = (
-        f'{{"from":"{identity.id}","id":"{identifier}","in_reply_to":"{request_id}","payload":{payload.canonical},'
-        f'{addressed}"ts":"{ts}","type":"respond","v":"{PROTOCOL_VERSION}"}}'
-    )
-    members: dict[str, JsonValue] = {
-        "v": PROTOCOL_VERSION,
-        "id": identifier,
-        "type": "respond",
-        "ts": ts,
-        "from": identity.id,
-        "in_reply_to": request_id,
-        "payload": dict(payload.members),
-        "sig": b64url_encode(identity.sign(ENVELOPE_TAG + text.encode())),
-    }
-    if to is not None:
-        members["to"] = to
-    return Reply(members, text)

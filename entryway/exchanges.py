@@ -9,27 +9,26 @@ Source: binding 4; 4.2 of `rules-beyond-chapter-6`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from entryway.envelope import Envelope, ReplyPayload
+from entryway.envelope import Envelope
 from entryway.errors import EntrywayError
+from entryway.reply import Beside, ReplyPayload
 from entryway.snapshot import NONE_PUBLISHED, Damaged, NonePublished, Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """One exchange asked: the envelope, and its sender once verified; None for an anonymous caller."""
 
     envelope: Envelope
     sender: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Saying:
-    """What to say: the payload to sign, and the exact Descriptor bytes that travel beside the envelope."""
+class Saying(NamedTuple):
+    """What to say: the payload to sign, and the Descriptor that travels beside the envelope."""
 
     payload: ReplyPayload
-    descriptor: bytes | None = None
+    beside: Beside | None = None
 
 
 def show_descriptor(snapshot: Snapshot, _question: Question) -> Saying:
@@ -42,7 +41,7 @@ def show_descriptor(snapshot: Snapshot, _question: Question) -> Saying:
         return Saying(NONE_PUBLISHED)
     if isinstance(snapshot, Damaged):
         raise unavailable()
-    return Saying(snapshot.shown, snapshot.descriptor.data)
+    return Saying(snapshot.shown, snapshot.beside)
 
 
 def unavailable() -> EntrywayError:

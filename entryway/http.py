@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
+from typing import NamedTuple
 
 import httptools
 
@@ -126,13 +127,16 @@ class RequestParser:
         self.in_headers = True
 
     def on_url(self, url: bytes) -> None:
-        self._unread = 0
         self._request.target += url
-        self._count_header(len(url))
+        self._header_size += len(url)
+        if self._header_size > self._header_limit:
+            raise self._refuse(self._headers_too_large())
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._unread = 0
-        self._count_header(len(name) + len(value) + 4)
+        self._header_size += len(name) + len(value) + 4
+        if self._header_size > self._header_limit:
+            raise self._refuse(self._headers_too_large())
         if not self.in_headers:
             return  # a trailer: nothing in one may change what the headers said
         key = name.lower()
@@ -182,11 +186,6 @@ class RequestParser:
             request.keep_alive = self._parser.should_keep_alive()
         self._ready.append(request)
 
-    def _count_header(self, size: int) -> None:
-        self._header_size += size
-        if self._header_size > self._header_limit:
-            raise self._refuse(self._headers_too_large())
-
     def _check_framing(self, headers: dict[bytes, bytes]) -> None:
         if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
             raise self._refuse(EntrywayError("BAD_REQUEST", "No Transfer-Encoding is read here but chunked."))
@@ -216,8 +215,7 @@ class RequestParser:
         return error
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """A response as bytes: `start` is the status line, then comes the Date, then `tail`: fields, blank line, body."""
 
     status: int

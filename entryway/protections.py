@@ -18,6 +18,7 @@ FRESH_BEHIND = 600.0  # seconds an envelope may be old (binding 5)
 FRESH_AHEAD = 300.0  # seconds its clock may run ahead of ours
 REMEMBERED = 10_000  # pairs of (from, id); the specification asks for at least 5,000
 ADDRESSES = 10_000  # addresses whose use is remembered
+UNIQUE_LOCAL = ipaddress.IPv6Network("fc00::/7")
 
 
 class Bucket:
@@ -42,7 +43,10 @@ class Bucket:
 
 
 class AddressLimits:
-    """A bucket and a count of open connections for each address; an IPv6 host counts by its /64.
+    """A bucket and a count of open connections for each address; an IPv6 host from elsewhere counts by its /64.
+
+    A host elsewhere has a whole /64 to itself; on the local network all neighbors share one, so a link-local or unique
+    local address counts whole.
 
     Loopback is not bound unless `limit_loopback`. What is forgotten first is the address unused for longest, and only
     when none of its connections is open.
@@ -68,7 +72,7 @@ class AddressLimits:
         if isinstance(ip, ipaddress.IPv6Address):
             if ip.ipv4_mapped is not None:
                 ip = ip.ipv4_mapped
-            elif not ip.is_loopback:
+            elif not (ip.is_loopback or ip.is_link_local or ip in UNIQUE_LOCAL):
                 return str(ipaddress.IPv6Address(int(ip) >> 64 << 64))
         if ip.is_loopback and not self._limit_loopback:
             return None

@@ -17,11 +17,12 @@ from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
-from entryway.envelope import read_envelope, sign_reply
+from entryway.envelope import read_envelope
 from entryway.errors import EntrywayError
 from entryway.exchanges import Question, answer, needs_signature, unavailable
 from entryway.http import Request, Response, json_body, response
 from entryway.protections import Inbound
+from entryway.reply import sign_reply
 from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE, Answer, Router, get, post
 from entryway.snapshot import IMMUTABLE, Damaged, NonePublished, Published, Snapshot, represent
 from store import Version
@@ -128,7 +129,7 @@ class Entryway:
         saying = answer(self.snapshot, Question(envelope, sender))
         reply = sign_reply(self._identity, saying.payload, envelope.id, sender, now)
         codec = reply_codec(request.headers.get(b"accept"), asked_in)
-        return response(200, REPLY_HEADERS[codec], encode_reply(reply, codec, saying.descriptor))
+        return response(200, REPLY_HEADERS[codec], encode_reply(reply, codec, saying.beside))
 
 
 def _whole_number(query: dict[str, list[str]], name: str, most: int) -> int | None:

@@ -174,9 +174,11 @@ class Connection:
             with self._scope:
                 await self._converse()
             # Only where nothing is being sent: within an answer these bytes would be taken for its body.
-            if self._scope.cancelled_caught and self._receiving and (self._parser.in_headers or self._parser.in_body):
+            if self._scope.cancelled_caught and self._receiving and self._within_request:
                 error = EntrywayError("REQUEST_TIMEOUT", "The request did not come whole in the time given to it.")
                 _send_now(self._sock, b"".join(self._laid_out(refusal(error, None), head=False, close=True)))
+                with trio.move_on_after(LINGER):
+                    await self._linger()
         except OSError:
             pass  # the peer is gone, and there is nobody left to tell
         finally:
@@ -186,17 +188,21 @@ class Connection:
             self._sock.close()
 
     def drain(self) -> None:
-        """Ends a connection that is between two requests; one that is being answered ends after the answer."""
-        if self._receiving and not (self._parser.in_headers or self._parser.in_body):
+        """Ends a connection that is between two requests; one that is within a request ends after its answer."""
+        if self._receiving and not self._within_request:
             self._scope.cancel()
+
+    @property
+    def _within_request(self) -> bool:
+        return self._parser.in_headers or self._parser.in_body
 
     async def _converse(self) -> None:
         parser = self._parser
         requests: list[Request] = []
-        while not self._server.stopping.is_set():
+        while self._within_request or not self._server.stopping.is_set():
             self._set_deadline(answered=bool(requests))
             self._receiving = True
-            data = await self._receive()
+            data = await self._receive(soon=bool(requests))
             self._receiving = False
             if not data:
                 return
@@ -205,6 +211,7 @@ class Connection:
             if requests and self._waiting_for is not Wait.IDLE:
                 self._waiting_for = Wait.NOTHING
             if await self._answer(requests):
+                self._extend(LINGER)
                 await self._linger()
                 return
             if parser.take_continue():
@@ -216,8 +223,10 @@ class Connection:
         size = 0
         close = False
         for request in requests:
+            answer = self._respond(request)
+            if not isinstance(answer, Response):
+                answer = await self._later(answer, request)
             close = not request.keep_alive or self._server.stopping.is_set()
-            answer = await self._answer_one(request)
             for part in self._laid_out(answer, head=request.method == b"HEAD", close=close):
                 batch.append(part)
                 size += len(part)
@@ -229,10 +238,11 @@ class Connection:
         if not close and self._parser.error is not None:
             close = True
             batch += self._laid_out(refusal(self._parser.error, None), head=False, close=True)
-        await self._send_all(batch)
+        if batch:
+            await self._send_all(batch)
         return close
 
-    async def _answer_one(self, request: Request) -> Response:
+    def _respond(self, request: Request) -> Response | Awaitable[Response]:
         if self._bucket is not None:
             wait = self._bucket.take(trio.current_time())
             if wait:
@@ -241,15 +251,17 @@ class Connection:
                     EntrywayError("RATE_LIMITED", "You ask faster than is answered.", headers=seconds), request
                 )
         try:
-            answer = self._server.application.respond(request)
-            if isinstance(answer, Response):
-                return answer
-            self._waiting_for = Wait.WRITE
-            self._extend(self._server.limits.write_wait)
-            return await answer
+            return self._server.application.respond(request)
         except Exception:  # the edge of the node: one faulty answer must not end the others
-            log.exception("answer_failed", path=request.path.decode("latin-1"))
-        return refusal(EntrywayError("INTERNAL", "This node could not answer, and has logged why."), request)
+            return _failed(request)
+
+    async def _later(self, answer: Awaitable[Response], request: Request) -> Response:
+        self._waiting_for = Wait.WRITE
+        self._extend(self._server.limits.write_wait)
+        try:
+            return await answer
+        except Exception:  # as above
+            return _failed(request)
 
     def _laid_out(self, answer: Response, *, head: bool, close: bool) -> tuple[bytes, bytes]:
         return answer.parts(self._server.date_line(), head=head, close=close)
@@ -276,13 +288,20 @@ class Connection:
         self._moved = trio.current_time()
         self._scope.deadline = self._moved + seconds
 
-    async def _receive(self) -> bytes:
-        while True:
+    async def _receive(self, *, soon: bool = False) -> bytes:
+        """What has come. `soon`: the peer was just answered, and a busy one asks again while others have their turn.
+
+        Then the wait is one turn of the loop; asking the kernel for a wake-up costs several times as much.
+        """
+        if soon:
+            await trio.lowlevel.checkpoint()
+        else:
             await trio.lowlevel.wait_readable(self._sock)
+        while True:
             try:
                 return self._sock.recv(RECEIVE)
             except BlockingIOError:
-                continue
+                await trio.lowlevel.wait_readable(self._sock)
 
     async def _send_all(self, batch: list[bytes]) -> None:
         """Sends and empties the batch: small parts in one piece, a large one by itself and uncopied."""
@@ -313,14 +332,18 @@ class Connection:
     async def _linger(self) -> None:
         """Lets the last answer arrive: closing over unread bytes would reset the connection and lose it."""
         self._sock.shutdown(socket.SHUT_WR)
-        self._extend(LINGER)
-        self._parser.in_headers = self._parser.in_body = False
         read = 0
         while read < LINGER_BYTES:
             data = await self._receive()
             if not data:
                 return
             read += len(data)
+
+
+def _failed(request: Request) -> Response:
+    """What is said of an exception, which is logged; called while it is handled."""
+    log.exception("answer_failed", path=request.path.decode("latin-1"))
+    return refusal(EntrywayError("INTERNAL", "This node could not answer, and has logged why."), request)
 
 
 def _send_now(sock: socket.socket, data: bytes | memoryview) -> int:

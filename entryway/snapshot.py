@@ -12,10 +12,11 @@ from email.utils import formatdate
 
 from descriptor.document import Descriptor
 from descriptor.timestamps import format_timestamp
-from entryway.envelope import ReplyPayload
 from entryway.http import Response, header_text, response
+from entryway.reply import Beside, ReplyPayload
 from entryway.router import CORS, EXPOSED, PLAIN_TYPE
 
+LONGEST_HEADER_VERSION = 128  # characters: clients bound a header, and the document says it anyway
 IMMUTABLE = "public, max-age=31536000, immutable"
 
 
@@ -63,6 +64,7 @@ class Published:
     well_known: Representation
     by_digest: Representation
     shown: ReplyPayload
+    beside: Beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ NONE_PUBLISHED = ReplyPayload.of({"status": "none-published"})
 def published(descriptor: Descriptor, seq: int, published_at: float) -> Published:
     """The snapshot of a version. `published_at` is in seconds since 1970; `seq` is its number in the history."""
     agent_version = descriptor.agent_version or ""
+    named = (("Agent-Version", header_text(agent_version)),) if len(agent_version) <= LONGEST_HEADER_VERSION else ()
     return Published(
         descriptor=descriptor,
         seq=seq,
@@ -93,10 +96,7 @@ def published(descriptor: Descriptor, seq: int, published_at: float) -> Publishe
             descriptor.data,
             descriptor.digest,
             "no-cache",
-            (
-                ("Agent-Version", header_text(agent_version)),
-                ("Last-Modified", formatdate(published_at, usegmt=True)),
-            ),
+            (*named, ("Last-Modified", formatdate(published_at, usegmt=True))),
         ),
         by_digest=represent(descriptor.data, descriptor.digest, IMMUTABLE),
         shown=ReplyPayload.of(
@@ -108,4 +108,5 @@ def published(descriptor: Descriptor, seq: int, published_at: float) -> Publishe
                 "published_at": format_timestamp(published_at),
             }
         ),
+        beside=Beside.of(descriptor.data),
     )

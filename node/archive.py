@@ -1,9 +1,12 @@
-"""The store as the entryway reads it: in a worker thread, one question at a time.
+"""The store as the entryway reads it: in a worker thread, one at a time.
 
 A slow disk delays whoever asked for an old version, and nobody else. The current version never comes this way.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import structlog
 import trio
@@ -13,30 +16,73 @@ from entryway.errors import EntrywayError
 from entryway.snapshot import Damaged, NonePublished, Snapshot, published
 from store import Reader, StoreError, Version
 
+Value = TypeVar("Value")
+
 log = structlog.get_logger("archive")
 
 
 class StoreArchive:
-    """One reader behind one worker thread. Implements `entryway.routes.Archive`."""
+    """One reader behind one worker thread. Implements `entryway.routes.Archive` while `run` runs.
+
+    Everything that was asked while the thread was away is asked at once when it is back: a busy archive goes to and
+    fro once for many readers, and an idle one answers the first at once.
+    """
 
     def __init__(self, reader: Reader, subject: str) -> None:
         self._reader = reader
         self._subject = subject
-        self._turn = trio.CapacityLimiter(1)
+        self._asked: list[_Question] = []
+        self._woken = trio.Event()
+
+    async def run(self) -> None:
+        """Reads for whoever asks, until it is canceled."""
+        while True:
+            await self._woken.wait()
+            self._woken = trio.Event()
+            questions, self._asked = self._asked, []
+            await trio.to_thread.run_sync(_read_all, questions)
+            for question in questions:
+                question.answered.set()
 
     async def artifact(self, digest: str) -> bytes | None:
         """The exact bytes under a digest; None when there are none. Raises EntrywayError AGENT_UNAVAILABLE."""
-        try:
-            return await trio.to_thread.run_sync(self._reader.artifact, digest, limiter=self._turn)
-        except StoreError as error:
-            raise _unavailable(error) from None
+        return await self._ask(lambda: self._reader.artifact(digest))
 
     async def history(self, limit: int, before: int | None) -> tuple[tuple[Version, ...], int | None]:
         """Versions of this agent, newest first. Raises EntrywayError AGENT_UNAVAILABLE."""
+        return await self._ask(lambda: self._reader.history(self._subject, limit, before))
+
+    async def _ask(self, read: Callable[[], Value]) -> Value:
+        question = _Question(read)
+        self._asked.append(question)
+        self._woken.set()
+        await question.answered.wait()
+        if isinstance(question.error, StoreError):
+            raise _unavailable(question.error)
+        if question.error is not None:
+            raise question.error
+        value: Value = question.value
+        return value
+
+
+class _Question:
+    """One read, and what came of it: a value, or an error to be raised where it was asked."""
+
+    __slots__ = ("answered", "error", "read", "value")
+
+    def __init__(self, read: Callable[[], object]) -> None:
+        self.read = read
+        self.answered = trio.Event()
+        self.value: Any = None
+        self.error: Exception | None = None
+
+
+def _read_all(questions: list[_Question]) -> None:
+    for question in questions:
         try:
-            return await trio.to_thread.run_sync(self._reader.history, self._subject, limit, before, limiter=self._turn)
-        except StoreError as error:
-            raise _unavailable(error) from None
+            question.value = question.read()
+        except Exception as error:  # one that fails must not take the others with it
+            question.error = error
 
 
 def load_snapshot(reader: Reader, subject: str) -> Snapshot:

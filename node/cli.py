@@ -45,6 +45,21 @@ class Table(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs a command; with `--json` a mistake in its arguments is told in JSON, like every refusal."""
+        as_json = "--json" in ctx.args
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if not as_json:
+                raise
+            # `--help` does without these, and what they import.
+            from node.console import refuse  # noqa: PLC0415
+            from node.errors import Exit, NodeError  # noqa: PLC0415
+
+            refusal = NodeError("USAGE", error.format_message(), Exit.UNREADABLE)
+            raise SystemExit(refuse(refusal, as_json)) from None
+
 
 @click.group(cls=Table, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="agent-node", prog_name="agent-node")

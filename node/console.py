@@ -52,12 +52,19 @@ class Console:
         return public_id(self.home) or self.keys().identity.id
 
     def result(self, document: Mapping[str, object], lines: Iterable[str]) -> None:
-        """The answer: `document` with `--json`, `lines` for people."""
-        if self.as_json:
-            click.echo(json.dumps(document))
-        else:
-            for line in lines:
-                click.echo(plain(line))
+        """The answer: `document` with `--json`, `lines` for people. Raises NodeError STDOUT_UNWRITABLE."""
+        shown = [json.dumps(document)] if self.as_json else [plain(line) for line in lines]
+        self.raw("".join(f"{line}\n" for line in shown).encode(errors="backslashreplace"))
+
+    def raw(self, data: bytes) -> None:
+        """The answer, byte for byte. Raises NodeError STDOUT_UNWRITABLE."""
+        try:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise NodeError("STDOUT_UNWRITABLE", f"The answer cannot be written: {error.strerror}.") from error
 
     def note(self, line: str) -> None:
         """A remark for people, on stderr, so that stdout stays what was asked for."""
@@ -90,7 +97,14 @@ def operator_command(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             function(Console(Home.locate(home_flag, os.environ), as_json), **arguments)
         except FAMILIES as error:
-            raise SystemExit(refuse(error, as_json)) from None
+            # What stdout does not take is not told there either.
+            raise SystemExit(refuse(error, as_json and error.code != "STDOUT_UNWRITABLE")) from None
+        except BrokenPipeError:
+            raise  # who read the answer has read enough; click ends the program without a word
+        except OSError as error:  # refused by the system where no room foresaw it: still no fault of the program
+            where = f"{error.filename}: " if error.filename else ""
+            refusal = NodeError("SYSTEM_REFUSED", f"{where}{error.strerror or error}.")
+            raise SystemExit(refuse(refusal, as_json)) from None
 
     return command
 

@@ -141,9 +141,12 @@ def control_listener(home: Home) -> socket.socket:
         before = os.umask(stat.S_IXUSR | stat.S_IRWXG | stat.S_IRWXO)
         try:
             listener.bind(str(path))
+            listener.listen(16)
+        except OSError:
+            listener.close()
+            raise
         finally:
             os.umask(before)
-        listener.listen(16)
     except OSError as error:
         raise unusable(path, error) from error
     return listener

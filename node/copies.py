@@ -2,7 +2,8 @@
 
 A backup is a directory laid out like a home: `node.db`, `node.toml`, the draft and, unless it is left out, `identity/`.
 The invariants: a backup is whole or is not there; a restore never overwrites a key, and never loses a version: a store
-that is there already is set aside, under a name that says when.
+that is there already is set aside, under a name that says when. The store comes last, so that the same command finishes
+a restore that was cut short.
 
 Source: binding 9; chapter 6.7 (what was served stays served).
 """
@@ -16,6 +17,7 @@ from itertools import count
 from pathlib import Path
 
 from node.errors import Exit, NodeError
+from node.files import write_new
 from node.home import Home, sync_directory, unusable
 from store import Reader, Store, StoreError, backup
 
@@ -65,14 +67,29 @@ def restore(source: Path, home: Home, *, replace: bool) -> list[str]:
     with home.lock():
         try:
             _refuse_another_identity(kept, home)
-            done = _restore_store(kept, home, replace=replace)
+            in_the_way = _store_parts(home) if kept.database.exists() else []
+            if in_the_way and not replace:
+                raise NodeError(
+                    "STORE_EXISTS",
+                    f"{in_the_way[0]} is there already, and may hold versions that the backup does not. "
+                    "--replace sets it aside and puts the backup in its place.",
+                )
+            done = []
             for path in _files(kept, with_identity=True):
                 here = home.path / path.relative_to(kept.path)
-                if not here.exists():
-                    _copy(path, here)
+                if write_new(here, path.read_bytes()):
                     done.append(f"{here} is restored.")
-            sync_directory(home.identity_dir)
-            sync_directory(home.path)
+            if kept.database.exists():
+                # The disk has room for the new one before the old one loses its name.
+                fresh = home.database.with_name(f".{home.database.name}.restored")
+                fresh.unlink(missing_ok=True)
+                backup(kept.database, fresh)
+                if in_the_way:
+                    done.append(f"The store that was there is set aside as {_set_aside(home, in_the_way)}.")
+                fresh.rename(home.database)
+                sync_directory(home.path)
+                Store.open(home.database).close()  # brings an older one up to date
+                done.append(f"{home.database} is restored.")
         except OSError as error:
             raise unusable(home.path, error) from error
     return done
@@ -115,27 +132,18 @@ def _refuse_another_identity(kept: Home, home: Home) -> None:
             )
 
 
-def _restore_store(kept: Home, home: Home, *, replace: bool) -> list[str]:
-    if not kept.database.exists():
-        return []
-    done = []
-    # Its logs count as the store: one that outlived it would be read into the store that is put there.
-    parts = [part for part in (Path(f"{home.database}{suffix}") for suffix in ("", "-wal", "-shm")) if part.exists()]
-    if parts:
-        if not replace:
-            raise NodeError(
-                "STORE_EXISTS",
-                f"{home.database} is there already, and may hold versions that the backup does not. "
-                "--replace sets it aside and puts the backup in its place.",
-            )
-        aside = _free_name(f"{home.database}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
-        for part in parts:
-            part.rename(aside.with_name(part.name.replace(home.database.name, aside.name)))
-        done.append(f"The store that was there is set aside as {aside}.")
-    backup(kept.database, home.database)
-    Store.open(home.database).close()  # brings an older one up to date
-    done.append(f"{home.database} is restored.")
-    return done
+def _store_parts(home: Home) -> list[Path]:
+    """The store and its logs, those that are there: a log that outlived its store would be read into the next one."""
+    return [part for part in (Path(f"{home.database}{suffix}") for suffix in ("", "-wal", "-shm")) if part.exists()]
+
+
+def _set_aside(home: Home, parts: list[Path]) -> Path:
+    """Gives the parts of a store another name, and returns it."""
+    aside = _free_name(f"{home.database}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+    for part in parts:
+        part.rename(aside.with_name(part.name.replace(home.database.name, aside.name)))
+    sync_directory(home.path)
+    return aside
 
 
 def _free_name(stem: str) -> Path:

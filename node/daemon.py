@@ -16,6 +16,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -77,12 +78,14 @@ class Daemon:
             Store.open(home.database) as store,
             Reader.open(home.database) as writers_reader,
             Reader.open(home.database) as reader,
+            ExitStack() as opened,
         ):
             terms = terms_of(self._settled.keys, self._settings)
             self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
+            archive = StoreArchive(reader, identity.id)
             self._entryway = Entryway(
                 identity,
-                StoreArchive(reader, identity.id),
+                archive,
                 time.time,
                 snapshot=load_snapshot(reader, identity.id),
                 body_limit=limits.entryway_body,
@@ -95,22 +98,21 @@ class Daemon:
             )
             self._server = Server(self._entryway.router, server_limits(limits), self._addresses)
             self._control = Server(control_router(self), server_limits(limits))
-            listeners = listen(self._settings.http.host, self._settings.http.port)
-            control = control_listener(home)
+            listeners = [
+                opened.enter_context(listener)
+                for listener in listen(self._settings.http.host, self._settings.http.port)
+            ]
+            control = opened.enter_context(control_listener(home))
+            opened.callback(home.socket.unlink, missing_ok=True)
             self._urls = urls(listeners)
-            try:
-                async with trio.open_nursery() as nursery:
-                    await nursery.start(self._heed_signals, nursery.cancel_scope)
-                    nursery.start_soon(self._tell_watchdog)
-                    async with trio.open_nursery() as serving:
-                        await serving.start(self._server.serve, listeners)
-                        await serving.start(self._control.serve, [control])
-                        self._announce_ready()
-                    nursery.cancel_scope.cancel()
-            finally:
-                for listener in (*listeners, control):
-                    listener.close()
-                home.socket.unlink(missing_ok=True)
+            async with trio.open_nursery() as nursery:
+                await nursery.start(self._heed_signals, nursery.cancel_scope)
+                nursery.start_soon(self._tell_watchdog)
+                async with trio.open_nursery() as serving:
+                    await serving.start(self._server.serve, listeners)
+                    await serving.start(self._control.serve, [control])
+                    self._announce_ready()
+                nursery.cancel_scope.cancel()
         log.info("stopped", id=identity.id)
 
     # What the control socket operates.
@@ -180,7 +182,7 @@ class Daemon:
         # The lock spans the swap, so that two publishes are answered in the order in which they were committed.
         async with self._writing:
             outcome = await trio.to_thread.run_sync(act)
-            if outcome.changed or outcome.healed:
+            if outcome.changed or (outcome.current and isinstance(self._entryway.snapshot, Damaged)):
                 self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at)
         if outcome.changed:
             log.info(

@@ -130,7 +130,9 @@ def _descriptor(reader: Reader, agent_id: str, now: float) -> Iterator[Seen]:
         return
     statement, claim = verify_statement(descriptor.members), verify_key_claim(descriptor.members)
     if descriptor.subject_id != agent_id or statement.state is not Signature.VERIFIED:
-        yield Seen("descriptor", "bad", f"the current version is not this agent's signed word: {statement.reason}")
+        unsigned = statement.state is Signature.UNSIGNED
+        why = statement.reason or ("it is unsigned" if unsigned else f"it is about {descriptor.subject_id}")
+        yield Seen("descriptor", "bad", f"the current version is not this agent's signed word: {why}")
     elif claim.state is Signature.FAILED:
         yield Seen("descriptor", "bad", f"nobody will seal to this agent: {claim.reason}")
     else:

@@ -16,24 +16,27 @@ from descriptor.canonical import canonical
 from descriptor.checker import Finding, check
 from descriptor.digests import digest_of
 from descriptor.document import Descriptor
-from descriptor.publishing import PublishError, Terms, plan, rebadge
+from descriptor.publishing import PublishError, Terms, bind, plan, rebadge
 from descriptor.strictjson import JsonValue, parse
 from descriptor.timestamps import format_timestamp
 from descriptor.versions import compare
 from entryway.envelope import PROTOCOL_VERSION, new_uuid, sign_envelope
 from node.config import Limits, Settings
-from node.errors import NodeError
+from node.errors import Exit, NodeError
 from node.identity import Keys
 from node.shapes import finding_document
 from store import DESCRIPTOR_REPLACED, Reader, Store, StoreError, Version
+
+PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a publish did.
 
-    `changed` is False when the same bytes were current already. `healed`: the stored bytes were damaged and are right
-    again. `warnings`: what the checker found that does not stop a publish. `published_at`: seconds since 1970.
+    `changed` is False when the store had the version already. `current`: it is the current one. `healed`: its stored
+    bytes were damaged and are right again. `warnings`: what the checker found that does not stop a publish.
+    `published_at`: seconds since 1970.
     """
 
     descriptor: Descriptor
@@ -41,6 +44,7 @@ class Outcome:
     previous_digest: str | None
     published_at: float
     changed: bool
+    current: bool
     healed: bool
     warnings: tuple[Finding, ...]
 
@@ -70,13 +74,17 @@ class Publisher:
     def publish(self, data: bytes, *, respell: bool = False, terms: Terms | None = None) -> Outcome:
         """Makes `data` the current version, bound and signed as `descriptor.publishing` says.
 
-        `terms` stand in for the publisher's own, for one publish. Raises DescriptorError (PublishError among them) and
+        The file of a version whose stored bytes are damaged puts them back, and changes nothing else. `terms` stand in
+        for the publisher's own, for one publish. Raises DescriptorError (PublishError among them) and
         StoreError.
         """
         terms = terms or self.terms
         current = self._reader.current(terms.identity.id)
+        repaired = None if current is None else self._repaired(data, terms, current)
+        if repaired is not None:
+            return repaired
         if current is not None and digest_of(data) == current.digest:
-            return self._unchanged(Descriptor.read(data), current)
+            return _kept(data, current)
         now = round(self._clock(), 3)
         standing = self._standing(current)
         planned = plan(data, standing, terms, now, respell=respell)
@@ -87,7 +95,7 @@ class Publisher:
             max_depth=self.limits.descriptor_nesting,
         )
         if current is not None and planned.descriptor.digest == current.digest:
-            return self._unchanged(planned.descriptor, current)
+            return _kept(planned.descriptor.data, current)
         if current is not None and standing is None:
             _refuse_over_damaged(planned.descriptor, current, terms.version_order)
         return self._store_version(planned.descriptor, current, now, terms)
@@ -114,11 +122,26 @@ class Publisher:
             return None
         return None if data is None else Descriptor.read(data)
 
-    def _unchanged(self, descriptor: Descriptor, current: Version) -> Outcome:
-        healed = self._store.heal(data=descriptor.data, digest=descriptor.digest)
-        return Outcome(
-            descriptor, current.seq, current.previous_digest, current.published_at, False, healed, _warnings(descriptor)
-        )
+    def _repaired(self, data: bytes, terms: Terms, current: Version) -> Outcome | None:
+        """What comes of the file of a version whose stored bytes are damaged; None when it is no such file."""
+        if not self._store.heal(data=data, digest=digest_of(data)):
+            # A draft was bound when it was published; of the current version that moment is known.
+            data = bind(data, terms, current.published_at)
+            if not self._store.heal(data=data, digest=digest_of(data)):
+                return None
+        version = self._newest(terms.identity.id, digest_of(data))
+        return None if version is None else _kept(data, version, healed=True)
+
+    def _newest(self, subject: str, digest: str) -> Version | None:
+        """The newest row of a digest in the history of a subject."""
+        before: int | None = None
+        while True:
+            versions, before = self._reader.history(subject, PAGE, before)
+            for version in versions:
+                if version.digest == digest:
+                    return version
+            if before is None:
+                return None
 
     def _store_version(self, descriptor: Descriptor, current: Version | None, now: float, terms: Terms) -> Outcome:
         assert descriptor.agent_version is not None  # a finding of the checker, and so refused by `plan`
@@ -132,7 +155,14 @@ class Publisher:
             event=lambda seq, previous: replaced_event(descriptor, terms, previous, now, seq),
         )
         return Outcome(
-            descriptor, publication.seq, publication.previous_digest, now, True, False, _warnings(descriptor)
+            descriptor,
+            publication.seq,
+            publication.previous_digest,
+            now,
+            changed=True,
+            current=True,
+            healed=False,
+            warnings=_warnings(descriptor),
         )
 
 
@@ -169,12 +199,33 @@ def terms_of(keys: Keys, settings: Settings) -> Terms:
 
 
 def with_terms(terms: Terms, acts_for: str | None, organization_name: str | None) -> Terms:
-    """The terms with what was stated for one publish."""
-    if acts_for is not None:
-        terms = replace(terms, acts_for=acts_for, organization_name=organization_name)
-    elif organization_name is not None:
-        terms = replace(terms, organization_name=organization_name)
-    return terms
+    """The terms with what was stated for one publish. Raises NodeError and PublishError for what does not fit."""
+    acts_for = terms.acts_for if acts_for is None else acts_for
+    if acts_for == "organization":
+        name = terms.organization_name if organization_name is None else organization_name
+        return replace(terms, acts_for=acts_for, organization_name=name)
+    if organization_name is not None and acts_for is not None:
+        raise NodeError(
+            "ORGANIZATION_NAME_ALONE",
+            f"--organization-name is stated beside --acts-for organization, and acts_for is {acts_for}.",
+            Exit.UNREADABLE,
+        )
+    return replace(terms, acts_for=acts_for, organization_name=organization_name)
+
+
+def _kept(data: bytes, version: Version, *, healed: bool = False) -> Outcome:
+    """The outcome for a version that the store had already."""
+    descriptor = Descriptor.read(data)
+    return Outcome(
+        descriptor,
+        version.seq,
+        version.previous_digest,
+        version.published_at,
+        changed=False,
+        current=version.current,
+        healed=healed,
+        warnings=_warnings(descriptor),
+    )
 
 
 def _warnings(descriptor: Descriptor) -> tuple[Finding, ...]:

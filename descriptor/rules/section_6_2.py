@@ -73,7 +73,8 @@ def _organization_name(document: Document) -> Iterator[Problem]:
         return
     if document.get("acts_for") != "organization":
         yield "/organization_name", 'An organization is named, but `acts_for` does not say "organization".'
-    yield from text_problems(document, "organization_name")
+    else:
+        yield from text_problems(document, "organization_name")
 
 
 RULES = (

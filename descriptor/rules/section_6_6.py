@@ -19,7 +19,7 @@ def _failed(document: Document) -> Iterator[Problem]:
     report = verify_statement(document)
     if report.state is Signature.FAILED:
         where = "/signatures" if report.pointer is None else report.pointer
-        yield where, f"The operator's signature does not hold: {report.reason}."
+        yield where, f"The operator's signature does not hold: {report.reason}"
 
 
 def _unsigned(document: Document) -> Iterator[Problem]:

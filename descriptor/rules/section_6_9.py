@@ -23,7 +23,7 @@ def _key_claim(document: Document) -> Iterator[Problem]:
     report = verify_key_claim(document)
     if report.state is Signature.FAILED:
         where = "/trust" if report.pointer is None else report.pointer
-        yield where, f"Nothing proves that `encryption_key` is the subject's: {report.reason}."
+        yield where, f"Nothing proves that `encryption_key` is the subject's: {report.reason}"
 
 
 def _draft_key(document: Document) -> Iterator[Problem]:

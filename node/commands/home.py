@@ -55,6 +55,7 @@ def init_command(
     draft = read_input(source) if source else json.dumps(FIRST_DRAFT, indent=2).encode() + b"\n"
     passphrase = new_passphrase() if with_passphrase else None
     home.create()
+    home.check()
     with home.lock():
         refuse_existing(home)
         written = write_new(home.config, render_toml(stated).encode())

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import click
 
 from descriptor.digests import parse_digest
+from descriptor.document import Descriptor
 from node.console import Console, finding_lines, operator_command, read_input
 from node.operate import change
 from node.publisher import with_terms
@@ -33,6 +34,7 @@ def publish_command(
     the node runs; a running node answers with the new version before this command returns.
     """
     data = read_input(file)
+    Descriptor.read(data)  # what cannot be read is refused here, and never travels
     document = change(
         console,
         lambda node: node.ask(

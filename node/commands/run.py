@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 import trio
@@ -14,6 +15,7 @@ from node import logs
 from node.config import Settings
 from node.console import Console, operator_command
 from node.daemon import Daemon, Settled
+from node.errors import NodeError
 
 
 @click.command("run")
@@ -34,7 +36,7 @@ def run_command(
     """Run the node in the foreground.
 
     One line is logged when it is ready: the id, the URL and the digest. SIGTERM and SIGINT stop it when the answers
-    under way are given, SIGHUP reads the settings again.
+    under way are given, SIGHUP reads the settings again. With --json, stdout says where it listens once it does.
     """
     flags = {"port": port, "host": host or None, "level": log_level, "format": log_format}
     home = console.home
@@ -50,7 +52,14 @@ def run_command(
     apply_log(settings)
     with home.lock():
         keys = console.keys()
-        on_ready = (lambda urls: _greet(console, urls)) if welcome else (lambda _urls: None)
+
+        def on_ready(urls: Sequence[str]) -> None:
+            with suppress(NodeError, OSError):  # nobody reads it, and the node answers all the same
+                if console.as_json:
+                    console.result({"id": keys.identity.id, "urls": urls}, ())
+                if welcome:
+                    _greet(console, urls)
+
         trio.run(Daemon(Settled(home, keys, settings, load_settings, apply_log, on_ready, os.environ)).run)
 
 

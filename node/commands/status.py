@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from node.console import Console, columns, operator_command
@@ -19,7 +21,7 @@ def status_command(console: Console) -> None:
         raise NodeError(
             "NODE_NOT_RUNNING", f"No node runs in {console.home.path}. Start it: agent-node run", Exit.UNREACHED
         )
-    with node.client:
+    with closing(node.client):
         document = node.ask("GET", "/status")
     rows = []
     for name, value in document.items():

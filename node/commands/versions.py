@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -73,7 +72,7 @@ def show_command(console: Console, digest: str | None, raw: bool) -> None:
             digest = current.digest
         descriptor = Descriptor.read(kept(reader, digest))
     if raw:
-        sys.stdout.buffer.write(descriptor.data)
+        console.raw(descriptor.data)
         return
     text = json.dumps(dict(descriptor.members), indent=2, ensure_ascii=False)
     console.result(

@@ -1,0 +1,305 @@
+"""Limits by address, and the inbound protections in their order. Time is handed in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from descriptor.timestamps import format_timestamp
+from entryway import protections
+from entryway.envelope import Envelope, new_uuid, read_envelope, request_envelope, sign_envelope
+from entryway.errors import EntrywayError
+from entryway.protections import FRESH_AHEAD, FRESH_BEHIND, AddressLimits, Bucket, Inbound
+from tests.entryway.parts import NOW, OTHER, OWNER
+
+# Buckets.
+
+
+def test_a_bucket_gives_its_burst_and_then_its_rate() -> None:
+    bucket = Bucket(rate=50.0, burst=200.0, now=0.0)
+    assert [bucket.take(0.0) for _ in range(200)] == [0.0] * 200
+    assert bucket.take(0.0) == pytest.approx(0.02)
+    assert bucket.take(0.01) == pytest.approx(0.01)
+    assert bucket.take(0.021) == 0.0
+    assert bucket.take(0.021) > 0.0
+
+
+def test_a_bucket_never_holds_more_than_its_burst() -> None:
+    bucket = Bucket(rate=50.0, burst=3.0, now=0.0)
+    assert [bool(bucket.take(1e9)) for _ in range(4)] == [False, False, False, True]
+
+
+def test_asking_too_soon_does_not_put_the_next_answer_off() -> None:
+    bucket = Bucket(rate=1.0, burst=1.0, now=0.0)
+    bucket.take(0.0)
+    for tenth in range(1, 10):
+        assert bucket.take(tenth / 10) == pytest.approx(1.0 - tenth / 10)
+    assert bucket.take(1.0 + 1e-9) == 0.0
+
+
+@settings(deadline=None)
+@given(times=st.lists(st.floats(0, 100), max_size=50).map(sorted), rate=st.floats(0.1, 100), burst=st.integers(1, 10))
+def test_no_bucket_gives_more_than_its_burst_and_its_rate(times: list[float], rate: float, burst: int) -> None:
+    bucket = Bucket(rate, float(burst), now=0.0)
+    given_out = sum(bucket.take(now) == 0.0 for now in times)
+    assert given_out <= burst + rate * (times[-1] if times else 0.0) + 1e-6
+
+
+# Addresses.
+
+
+def limits(connections: int = 2, *, rate: float = 1.0, burst: float = 2.0, loopback: bool = False) -> AddressLimits:
+    return AddressLimits(rate, burst, connections, limit_loopback=loopback)
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        (None, None),
+        ("192.168.1.20", "192.168.1.20"),
+        ("::ffff:192.168.1.20", "192.168.1.20"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::"),
+        ("fe80::1%eth0", "fe80::1"),
+        ("fd00::1%3", "fd00::1"),
+        ("127.0.0.1", None),
+        ("127.9.9.9", None),
+        ("::1", None),
+        ("::ffff:127.0.0.1", None),
+    ],
+)
+def test_an_address_is_counted_under_its_host(address: str | None, key: str | None) -> None:
+    assert limits().key(address) == key
+
+
+@pytest.mark.parametrize(
+    ("address", "key"), [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("::ffff:127.0.0.1", "127.0.0.1")]
+)
+def test_loopback_is_counted_when_asked_for(address: str, key: str) -> None:
+    assert limits(loopback=True).key(address) == key
+
+
+def test_an_address_has_as_many_connections_as_it_may() -> None:
+    bound = limits(connections=2)
+    assert [bound.connect("a"), bound.connect("a"), bound.connect("a"), bound.connect("b")] == [True, True, False, True]
+    bound.disconnect("a")
+    assert bound.connect("a")
+    assert not bound.connect("a")
+
+
+def test_what_is_not_counted_is_not_bound() -> None:
+    bound = limits(connections=0)
+    assert bound.connect(None)
+    bound.disconnect(None)
+    assert bound.bucket(None, 0.0) is None
+
+
+def test_connections_of_an_address_share_its_bucket() -> None:
+    bound = limits()
+    first, second = bound.bucket("a", 0.0), bound.bucket("a", 5.0)
+    assert first is second
+    assert first is not bound.bucket("b", 0.0)
+
+
+def test_closed_connections_leave_nothing_behind() -> None:
+    bound = limits(connections=10)
+    for number in range(1_000):
+        bound.connect(str(number))
+    for number in range(1_000):
+        bound.disconnect(str(number))
+    assert not bound._open
+
+
+def test_the_memory_of_addresses_is_bounded_and_forgets_the_one_unused_for_longest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protections, "ADDRESSES", 3)
+    bound = limits()
+    buckets = {name: bound.bucket(name, 0.0) for name in "abc"}
+    assert bound.bucket("a", 0.0) is buckets["a"]
+    bound.bucket("d", 0.0)
+    assert set(bound._buckets) == {"a", "c", "d"}
+
+
+def test_an_address_with_an_open_connection_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protections, "ADDRESSES", 3)
+    bound = limits()
+    bound.connect("open")
+    kept = bound.bucket("open", 0.0)
+    for number in range(10):
+        bound.bucket(str(number), 0.0)
+    assert bound.bucket("open", 0.0) is kept
+    assert len(bound._buckets) == 3
+
+
+def test_limits_that_change_bind_the_next_connection() -> None:
+    bound = limits(connections=1)
+    assert bound.connect("a")
+    bound.change(1.0, 1.0, 2, limit_loopback=True)
+    assert bound.connect("a")
+    assert not bound.connect("a")
+    assert bound.key("127.0.0.1") == "127.0.0.1"
+    bucket = bound.bucket("new", 0.0)
+    assert bucket is not None
+    assert [bucket.take(0.0) > 0.0 for _ in range(2)] == [False, True]
+
+
+# The inbound protections.
+
+
+def signed(**members: Any) -> Envelope:
+    """An envelope by OTHER to OWNER, as it is after `members` were put in and it was signed."""
+    unsigned = {**request_envelope({"exchange": 2}, NOW, to=OWNER.id), "from": OTHER.id, **members}
+    return read_envelope(sign_envelope(OTHER, unsigned))
+
+
+def tampered(**members: Any) -> Envelope:
+    """A signed envelope that was changed afterwards."""
+    return read_envelope({**signed().members, **members})
+
+
+def unsigned(**members: Any) -> Envelope:
+    return read_envelope({**request_envelope({"exchange": 2}, NOW), **members})
+
+
+def refuses(inbound: Inbound, envelope: Envelope, now: float = NOW, *, need: bool = False) -> bool:
+    try:
+        inbound.judge(envelope, now, signed=need)
+    except EntrywayError as error:
+        assert error.code == "INVALID_ENVELOPE"
+        return True
+    return False
+
+
+def at(seconds: float) -> str:
+    return format_timestamp(NOW + seconds)
+
+
+def test_a_signed_envelope_names_its_sender() -> None:
+    assert Inbound(OWNER.id).judge(signed(), NOW, signed=True) == OTHER.id
+
+
+def test_an_unsigned_envelope_is_anonymous_even_when_it_names_a_sender() -> None:
+    for envelope in (unsigned(), unsigned(**{"from": OTHER.id})):
+        assert Inbound(OWNER.id).judge(envelope, NOW, signed=False) is None
+
+
+def test_where_a_signature_is_needed_an_unsigned_envelope_is_refused() -> None:
+    for envelope in (unsigned(), unsigned(**{"from": OTHER.id})):
+        assert refuses(Inbound(OWNER.id), envelope, need=True)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"payload": {"exchange": 1}},
+        {"ts": at(1)},
+        {"id": new_uuid()},
+        {"to": OTHER.id},
+        {"from": OWNER.id},
+        {"from": None},
+        {"added": None},
+        {"sig": "A" * 86},
+    ],
+)
+def test_a_signature_covers_every_member(members: dict[str, Any]) -> None:
+    assert refuses(Inbound(OWNER.id), tampered(**members))
+
+
+def test_members_unknown_here_are_covered_and_taken() -> None:
+    assert not refuses(Inbound(OWNER.id), signed(trace={"n": [1.5, None, "ä"]}))
+
+
+@pytest.mark.parametrize(
+    ("age", "taken"),
+    [
+        (0.0, True),
+        (FRESH_BEHIND - 0.001, True),
+        (FRESH_BEHIND, True),
+        (FRESH_BEHIND + 0.001, False),
+        (-FRESH_AHEAD + 0.001, True),
+        (-FRESH_AHEAD, True),
+        (-FRESH_AHEAD - 0.001, False),
+    ],
+)
+@pytest.mark.parametrize("make", [signed, unsigned])
+def test_the_window_is_ten_minutes_behind_and_five_ahead(make: Any, age: float, taken: bool) -> None:
+    envelope = make(ts=at(0))
+    assert refuses(Inbound(OWNER.id), envelope, envelope.ts + age) is not taken
+
+
+@pytest.mark.parametrize(("to", "taken"), [(OWNER.id, True), (None, True), (OTHER.id, False), ("", False)])
+@pytest.mark.parametrize("make", [signed, unsigned])
+def test_what_is_addressed_to_another_agent_is_refused(make: Any, to: str | None, taken: bool) -> None:
+    assert refuses(Inbound(OWNER.id), make(to=to)) is not taken
+
+
+def test_a_signed_envelope_is_taken_once() -> None:
+    inbound, envelope = Inbound(OWNER.id), signed()
+    assert not refuses(inbound, envelope)
+    assert refuses(inbound, envelope)
+
+
+def test_a_duplicate_is_of_a_sender_and_an_id() -> None:
+    inbound, envelope = Inbound(OWNER.id), signed()
+    assert not refuses(inbound, envelope)
+    assert not refuses(inbound, signed(id=new_uuid()))
+    assert refuses(inbound, signed(id=envelope.id, payload={"exchange": 4}))
+    by_another = {**request_envelope({}, NOW), "id": envelope.id, "from": OWNER.id}
+    assert not refuses(inbound, read_envelope(sign_envelope(OWNER, by_another)))
+
+
+def test_asking_anonymously_twice_changes_nothing() -> None:
+    inbound, envelope = Inbound(OWNER.id), unsigned()
+    assert not refuses(inbound, envelope)
+    assert not refuses(inbound, envelope)
+    assert not inbound._seen
+
+
+def test_an_envelope_is_remembered_before_it_is_judged_further() -> None:
+    inbound = Inbound(OWNER.id)
+    early = signed(ts=at(FRESH_AHEAD + 60))
+    assert refuses(inbound, early)
+    # Its time has come, and yet it is not tried again.
+    assert refuses(inbound, early, NOW + 60)
+    assert (OTHER.id, early.id) in inbound._seen
+    astray = signed(to=OTHER.id)
+    assert refuses(inbound, astray)
+    assert (OTHER.id, astray.id) in inbound._seen
+
+
+def test_what_is_not_by_its_sender_is_not_remembered() -> None:
+    inbound, envelope = Inbound(OWNER.id), signed()
+    forged = read_envelope({**envelope.members, "payload": {"exchange": 1}})
+    assert refuses(inbound, forged)
+    assert not refuses(inbound, envelope)
+
+
+def test_at_least_5000_pairs_are_remembered() -> None:
+    assert protections.REMEMBERED >= 5_000
+
+
+def test_the_memory_of_pairs_is_bounded_and_forgets_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protections, "REMEMBERED", 3)
+    inbound = Inbound(OWNER.id)
+    envelopes = [signed(id=new_uuid()) for _ in range(5)]
+    for envelope in envelopes:
+        assert not refuses(inbound, envelope)
+    assert list(inbound._seen) == [(OTHER.id, envelope.id) for envelope in envelopes[2:]]
+    assert refuses(inbound, envelopes[2])
+    assert not refuses(inbound, envelopes[0])
+
+
+def test_every_failure_looks_the_same_from_outside() -> None:
+    inbound, known = Inbound(OWNER.id), signed()
+    inbound.judge(known, NOW, signed=False)
+    seen = set()
+    for envelope in (known, tampered(ts=at(1)), signed(ts=at(-900)), signed(to=OTHER.id), unsigned(to=OTHER.id)):
+        with pytest.raises(EntrywayError) as caught:
+            inbound.judge(envelope, NOW, signed=False)
+        seen.add((repr(caught.value.body()), caught.value.headers))
+    assert len(seen) == 1

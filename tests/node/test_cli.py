@@ -1,0 +1,489 @@
+"""The command line: one JSON document or one sentence, an exit code that says which, and no way to a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from descriptor.digests import digest_of
+from descriptor.keys import Identity
+from descriptor.publishing import Terms, bind
+from node.cli import COMMANDS, main
+from node.console import plain
+from node.home import Home
+from tests.node.parts import HOSTILE, Told, damage, draft, identity_of, new_home, published, told, verified_document
+
+NOWHERE = "127.0.0.1:1"
+"""Where nobody answers: a port that is never given out."""
+
+
+def digests(home: Home) -> list[str]:
+    """Of the versions, newest first."""
+    return [row["digest"] for row in told("history", "--json", home=home).document()["versions"]]
+
+
+# The table of commands.
+
+
+def test_the_commands_of_the_binding_are_there() -> None:
+    named = {"init", "run", "status", "check", "publish", "rollback", "history", "show", "diff", "ask", "doctor"}
+    assert named | {"backup", "restore"} <= set(COMMANDS)
+
+
+def every_command() -> Iterator[click.Command]:
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        assert command.name == name
+        yield command
+
+
+def test_every_command_and_every_option_says_what_it_does() -> None:
+    for command in every_command():
+        assert command.help
+        assert command.get_short_help_str(200).endswith(".")
+        for option in command.params:
+            assert not isinstance(option, click.Option) or option.help, f"{command.name} {option.name}"
+
+
+def test_every_command_takes_json_and_home() -> None:
+    for command in every_command():
+        assert {"as_json", "home_flag"} <= {option.name for option in command.params}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], *([name, "--help"] for name in COMMANDS)])
+def test_help_is_shown(arguments: list[str]) -> None:
+    end = told(*arguments)
+    assert (end.exit_code, end.err) == (0, "")
+    assert end.out.startswith("Usage: ")
+
+
+def test_the_version_is_the_distributions() -> None:
+    assert told("--version").out == f"agent-node, version {version('agent-node')}\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "without"),
+    [
+        ("node.cli", {"trio", "httpx", "nacl", "sqlite3"}),
+        ("node.commands.check", {"trio", "httpx", "prometheus_client", "sqlite_utils"}),
+        ("node.commands.run", {"httpx", "prometheus_client", "sqlite_utils"}),
+    ],
+)
+def test_a_command_does_not_pay_for_what_it_does_not_use(module: str, without: set[str]) -> None:
+    asked = f"import sys, {module}; print(*({without!r} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout == "\n"
+
+
+# What is told with --json when it succeeds.
+
+PUBLISHED = {"digest", "agent_version", "previous_digest", "published_at", "changed", "healed", "warnings"}
+VERSION = {"number", "digest", "agent_version", "published_at", "size", "current"}
+
+SUCCESSES: list[tuple[list[str], set[str]]] = [
+    (["init", "--home", "{new}"], {"id", "home", "config", "draft"}),
+    (["check", "{draft}"], {"file", "verdict", "findings"}),
+    (["publish", "{draft}"], PUBLISHED),
+    (["rollback", "{old}", "--as", "3"], PUBLISHED),
+    (["history"], {"versions", "next"}),
+    (["show"], {"digest", "size", "descriptor"}),
+    (["show", "{old}"], {"digest", "size", "descriptor"}),
+    (["diff", "{old}", "{old}"], {"a", "b", "changes"}),
+    (["diff", "{draft}", "{draft}"], {"a", "b", "changes"}),
+    (["doctor"], {"healthy", "seen"}),
+    (["backup", "{new}"], {"backup", "files", "with_identity"}),
+    (["passphrase", "--remove"], {"sealed"}),
+]
+
+
+def filled(home: Home, arguments: list[str]) -> list[str]:
+    old, new = digests(home)[-1], str(home.path.parent / "new")
+    return [text.format(old=old, new=new, draft=home.draft, home=home.path) for text in arguments]
+
+
+@pytest.mark.parametrize(("arguments", "members"), SUCCESSES, ids=[" ".join(case[0]) for case in SUCCESSES])
+def test_success_is_one_document_with_json_and_never_json_without(
+    home: Home, arguments: list[str], members: set[str]
+) -> None:
+    own_home = None if "--home" in arguments else home
+    end = told(*filled(home, arguments), "--json", home=own_home)
+    assert (end.exit_code, set(end.document())) == (0, members)
+
+
+@pytest.mark.parametrize(("arguments", "_members"), SUCCESSES, ids=[" ".join(case[0]) for case in SUCCESSES])
+def test_success_is_told_to_people_in_lines(home: Home, arguments: list[str], _members: set[str]) -> None:
+    end = told(*filled(home, arguments), home=None if "--home" in arguments else home)
+    assert end.exit_code == 0
+    assert end.out.endswith("\n")
+    assert not end.out.startswith("{")
+
+
+def test_check_has_the_shape_of_the_binding(tmp_path: Path) -> None:
+    file = tmp_path / "d.json"
+    file.write_bytes(draft(format="x"))
+    end = told("check", file, "--json")
+    document = end.document()
+    assert (end.exit_code, document["file"], document["verdict"]) == (1, str(file), "findings")
+    assert [set(finding) for finding in document["findings"]] == [
+        {"pointer", "rule", "section", "severity", "message", "remedy"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "arguments", "exit_code", "verdict"),
+    [
+        (draft(), [], 0, "clean"),
+        (draft(), ["--strict"], 0, "clean"),
+        (draft(format="x"), [], 1, "findings"),
+        (b"{", [], 2, "unreadable"),
+        (b'{"a": 1, "a": 2}', [], 2, "unreadable"),
+    ],
+)
+def test_check_exits_as_the_binding_says(data: bytes, arguments: list[str], exit_code: int, verdict: str) -> None:
+    end = told("check", "-", *arguments, "--json", stdin=data)
+    assert (end.exit_code, end.document()["verdict"]) == (exit_code, verdict)
+    assert told("check", "-", *arguments, stdin=data).exit_code == exit_code
+
+
+def test_a_warning_alone_is_a_no_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from descriptor.checker import RULES, Report, Severity, check
+
+    (finding,) = check(draft(format="x"), RULES).findings
+    warning = type(finding)(finding.pointer, finding.rule, "6.2", Severity.WARNING, "said", "do")
+    monkeypatch.setattr("node.commands.check.check", lambda data: Report((warning,), check(data).descriptor))
+    assert told("check", "-", stdin=draft()).exit_code == 0
+    assert told("check", "-", "--strict", stdin=draft()).exit_code == 1
+
+
+def test_publish_prints_the_digest_and_nothing_else_on_stdout(home: Home) -> None:
+    end = told("publish", "-", home=home, stdin=draft("3"))
+    assert (end.exit_code, end.out) == (0, digests(home)[0] + "\n")
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_publishing_the_same_again_says_so(home: Home, damaged: bool) -> None:
+    digest = digests(home)[0]
+    if damaged:
+        damage(home.database, digest)
+    end = told("publish", home.draft, home=home)
+    assert (end.exit_code, end.out) == (0, digest + "\n")
+    assert end.err == ("The store is repaired.\n" if damaged else "This version is current already.\n")
+    assert told("show", "--raw", home=home).exit_code == 0
+
+
+def test_publish_takes_what_is_stated_for_it(tmp_path: Path) -> None:
+    home = new_home(tmp_path / "h", "")
+    assert told("publish", "-", "--json", home=home, stdin=draft()).error()["code"] == "ACTS_FOR_NOT_STATED"
+    published(home, draft(), "--acts-for", "organization", "--organization-name", "Willow Street Library")
+    document = verified_document(told("show", "--raw", home=home).out.encode())
+    assert (document["acts_for"], document["organization_name"]) == ("organization", "Willow Street Library")
+
+
+def test_a_rollback_is_published(home: Home) -> None:
+    end = told("rollback", digests(home)[-1], "--as", "3", "--json", home=home)
+    assert end.document()["agent_version"] == "3"
+    assert end.document()["digest"] == digests(home)[0]
+
+
+def test_history_is_newest_first_and_pages_on(home: Home) -> None:
+    document = told("history", "--limit", "1", "--json", home=home).document()
+    (newest,) = document["versions"]
+    assert set(newest) == VERSION
+    assert (newest["agent_version"], newest["current"], document["next"]) == ("2", True, newest["number"])
+    older = told("history", "--before", str(document["next"]), "--json", home=home).document()
+    assert [row["agent_version"] for row in older["versions"]] == ["1"]
+    assert older["next"] is None
+    assert f"--before {newest['number']}" in told("history", "--limit", "1", home=home).out
+
+
+def test_show_raw_is_the_exact_bytes(home: Home) -> None:
+    for digest in digests(home):
+        for arguments in (["--raw"], ["--raw", "--json"]):
+            assert digest_of(told("show", digest, *arguments, home=home).out.encode()) == digest
+
+
+def test_show_takes_bare_hex(home: Home) -> None:
+    digest = digests(home)[0]
+    end = told("show", digest.removeprefix("sha256:"), "--json", home=home)
+    assert end.document()["digest"] == digest
+
+
+def test_show_shows_the_document(home: Home) -> None:
+    document = told("show", "--json", home=home).document()
+    assert document["descriptor"] == json.loads(told("show", "--raw", home=home).out)
+    assert document["size"] == len(told("show", "--raw", home=home).out.encode())
+
+
+def test_diff_names_every_member_that_differs(home: Home) -> None:
+    new, old = digests(home)
+    end = told("diff", old, new, "--json", home=home)
+    assert end.exit_code == 1
+    changes = {change["pointer"]: change for change in end.document()["changes"]}
+    assert changes["/agent_version"] == {"pointer": "/agent_version", "kind": "changed", "before": "1", "after": "2"}
+    people = told("diff", old, new, home=home)
+    assert (people.exit_code, '~ /agent_version: "1" -> "2"' in people.out) == (1, True)
+
+
+def test_diff_compares_a_file_with_what_is_kept(home: Home) -> None:
+    end = told("diff", home.draft, digests(home)[0], "--json", home=home)
+    assert {change["kind"] for change in end.document()["changes"]} == {"added"}
+
+
+@pytest.mark.parametrize("command", [["history"], ["show"], ["show", "--raw"]])
+def test_before_the_first_publish_nothing_is_published_yet(tmp_path: Path, command: list[str]) -> None:
+    end = told(*command, home=new_home(tmp_path / "h"))
+    assert "Nothing is published yet: agent-node publish FILE" in end.out + end.err
+    assert end.exit_code == (0 if command == ["history"] else 1)
+
+
+# What is told when it does not.
+
+STRANGER = bind(draft("3"), Terms(Identity.generate(), acts_for="person"), 0)
+
+REFUSALS: list[tuple[list[str], bytes, int, str]] = [
+    (["init"], b"", 1, "IDENTITY_EXISTS"),
+    (["init", "--home", "{new}", "--from", "missing.json"], b"", 2, "INPUT_UNREADABLE"),
+    (["init", "--home", "{new}", "--acts-for", "person", "--organization-name", "L"], b"", 2, "SETTING_INVALID"),
+    (["init", "--home", "{new}", "--handle", "two words"], b"", 2, "SETTING_INVALID"),
+    (["init", "--home", "{new}", "--with-passphrase"], b"", 2, "PASSPHRASE_NEEDED"),
+    (["run", "--home", "{new}"], b"", 1, "HOME_MISSING"),
+    (["run", "--port", "65536"], b"", 2, "SETTING_INVALID"),
+    (["run", "--host", "two words"], b"", 2, "SETTING_INVALID"),
+    (["status"], b"", 3, "NODE_NOT_RUNNING"),
+    (["status", "--home", "{new}"], b"", 1, "HOME_MISSING"),
+    (["check", "missing.json"], b"", 2, "INPUT_UNREADABLE"),
+    (["publish", "missing.json"], b"", 2, "INPUT_UNREADABLE"),
+    (["publish", "-"], b"", 2, "NOT_JSON"),
+    (["publish", "-"], b'{"a": 1, "a": 2}', 2, "DUPLICATE_MEMBER"),
+    (["publish", "-"], b" " * (2**20 + 1), 2, "TOO_LARGE"),
+    (["publish", "-"], b"[" * 100, 2, "TOO_DEEP"),
+    (["publish", "-"], draft("1"), 1, "OLDER_AGENT_VERSION"),
+    (["publish", "-"], draft("2", does="Else."), 1, "SAME_AGENT_VERSION"),
+    (["publish", "-"], draft("3", format="x"), 1, "FINDINGS"),
+    (["publish", "-"], STRANGER, 1, "ANOTHER_SUBJECT"),
+    (["publish", "-", "--organization-name", "L"], draft("3"), 2, "ORGANIZATION_NAME_ALONE"),
+    (["publish", "-", "--acts-for", "organization", "--organization-name", ""], draft("3"), 1, "NAME_EMPTY"),
+    (["publish", "-", "--home", "{new}"], draft(), 1, "HOME_MISSING"),
+    (["rollback", "sha256:00", "--as", "3"], b"", 2, "BAD_DIGEST"),
+    (["rollback", "0" * 64, "--as", "3"], b"", 1, "NOT_FOUND"),
+    (["rollback", "{old}", "--as", "1"], b"", 1, "OLDER_AGENT_VERSION"),
+    (["history", "--home", "{new}"], b"", 1, "HOME_MISSING"),
+    (["show", "0" * 64], b"", 1, "NOT_FOUND"),
+    (["show", "latest"], b"", 2, "BAD_DIGEST"),
+    (["diff", "{old}", "0" * 64], b"", 1, "NOT_FOUND"),
+    (["diff", "{old}", "missing.json"], b"", 1, "NOT_FOUND"),
+    (["diff", "{old}", "a" * 300], b"", 1, "NOT_FOUND"),
+    (["diff", "{old}", "-"], b"{", 2, "NOT_JSON"),
+    (["ask", NOWHERE], b"", 3, "UNREACHABLE"),
+    (["ask", "two words"], b"", 2, "BAD_TARGET"),
+    (["ask", "ftp://127.0.0.1"], b"", 2, "BAD_TARGET"),
+    (["ask", NOWHERE, "--exchange", "9" * 5000], b"", 3, "UNREACHABLE"),
+    (["ask", NOWHERE, "--exchange", "9" * 20], b"", 3, "UNREACHABLE"),
+    (["backup", "{home}"], b"", 1, "BACKUP_EXISTS"),
+    (["backup", "{new}", "--home", "{new}"], b"", 1, "HOME_MISSING"),
+    (["restore", "{home}"], b"", 1, "STORE_EXISTS"),
+    (["passphrase"], b"", 2, "PASSPHRASE_NEEDED"),
+]
+
+
+def named(cases: list[Any]) -> list[str]:
+    return [f"{case[-1]} {' '.join(case[0])}"[:60] for case in cases]
+
+
+@pytest.mark.parametrize(("arguments", "stdin", "exit_code", "code"), REFUSALS, ids=named(REFUSALS))
+def test_a_refusal_is_one_sentence_or_one_document_with_its_exit_code(
+    home: Home, arguments: list[str], stdin: bytes, exit_code: int, code: str
+) -> None:
+    own_home = None if "--home" in arguments else home
+    filled_in = filled(home, arguments)
+    people = told(*filled_in, home=own_home, stdin=stdin)
+    programs = told(*filled_in, "--json", home=own_home, stdin=stdin)
+    assert (programs.exit_code, programs.error()["code"], programs.err) == (exit_code, code, "")
+    first, *findings = people.err.splitlines()
+    assert (people.exit_code, people.out) == (exit_code, "")
+    assert first == f"agent-node: {plain(programs.error()['message'])} [{code}]"
+    assert bool(findings) == (code == "FINDINGS")
+
+
+def test_a_refusal_changes_nothing(home: Home) -> None:
+    before = {path: path.read_bytes() for path in home.path.rglob("*") if path.is_file()}
+    versions = digests(home)
+    for arguments, stdin, _, _ in REFUSALS:
+        told(*filled(home, arguments), home=None if "--home" in arguments else home, stdin=stdin)
+    assert digests(home) == versions
+    for path in (home.config, home.draft, home.agent_seed, home.seal_seed, home.agent_id):
+        assert path.read_bytes() == before[path]
+    assert not (home.path.parent / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["publish"],
+        ["publish", "a", "b"],
+        ["publish", "a", "--resepll"],
+        ["rollback", "sha256:00"],
+        ["history", "--limit", "0"],
+        ["history", "--limit", "many"],
+        ["init", "--acts-for", "nobody"],
+        ["run", "--port", "http"],
+        ["restore", "missing"],
+        ["ask"],
+        ["frobnicate"],
+    ],
+)
+def test_a_mistake_in_the_arguments_is_told_and_exits_2(arguments: list[str]) -> None:
+    people, programs = told(*arguments), told(*arguments, "--json")
+    assert (people.exit_code, people.out) == (2, "")
+    assert "Usage: " in people.err
+    assert (programs.exit_code, programs.error()["code"], programs.err) == (2, "USAGE", "")
+    assert programs.error()["message"] in people.err
+
+
+# Homes and settings.
+
+
+def test_init_makes_a_home_that_publishes(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h")
+    (tmp_path / "mine.json").write_bytes(draft("7"))
+    end = told(
+        "init", "--handle", "paperwork.home", "--acts-for", "person", "--from", tmp_path / "mine.json", home=home
+    )
+    assert end.exit_code == 0
+    assert identity_of(home).id in end.out
+    published(home, home.draft.read_bytes())
+    document = verified_document(told("show", "--raw", home=home).out.encode())
+    assert document["subject"] == {"id": identity_of(home).id, "handle": "paperwork.home"}
+    assert (document["acts_for"], document["agent_version"]) == ("person", "7")
+
+
+def test_the_first_draft_can_be_published_as_it_is(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h")
+    told("init", "--acts-for", "person", home=home)
+    assert told("check", home.draft).exit_code == 0
+    assert told("publish", home.draft, home=home).exit_code == 0
+
+
+def test_an_init_that_was_cut_short_is_finished_by_the_same_command(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h")
+    told("init", "--acts-for", "person", home=home)
+    agent = identity_of(home).id
+    home.seal_seed.unlink()
+    home.draft.unlink()
+    end = told("init", "--acts-for", "person", "--json", home=home)
+    assert (end.exit_code, end.document()["id"]) == (0, agent)
+    assert home.draft.exists()
+    assert "was there already" in end.err  # the settings
+
+
+def test_init_overwrites_nothing(home: Home) -> None:
+    before = {path: path.read_bytes() for path in home.path.rglob("*") if path.is_file()}
+    assert told("init", "--acts-for", "anyone", home=home).exit_code == 1
+    assert {path: path.read_bytes() for path in before if path != home.lock_file} == {
+        path: data for path, data in before.items() if path != home.lock_file
+    }
+
+
+def test_the_environment_names_the_home_and_the_flag_stands_over_it(home: Home, tmp_path: Path) -> None:
+    env = {"AGENT_NODE_HOME": str(home.path)}
+    assert len(told("history", "--json", env=env).document()["versions"]) == 2
+    other = new_home(tmp_path / "o")
+    assert told("history", "--json", home=other, env=env).document()["versions"] == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "env", "named"),
+    [
+        ("[agent]\nhandel = 'x'\n", {}, ["handel", "handle"]),
+        ("[agnet]\n", {}, ["agnet", "agent"]),
+        ("[http]\nhandle = 'x'\n", {}, ["handle", "[agent]"]),
+        ("", {"AGENT_NODE_ACT_FOR": "person"}, ["AGENT_NODE_ACT_FOR", "AGENT_NODE_ACTS_FOR"]),
+    ],
+)
+def test_an_unknown_setting_is_refused_with_the_nearest_known_one(
+    home: Home, settings: str, env: dict[str, str], named: list[str]
+) -> None:
+    home.config.write_text(settings)
+    end = told("publish", "-", "--json", home=home, stdin=draft("3"), env=env)
+    assert (end.exit_code, end.error()["code"]) == (2, "SETTING_UNKNOWN")
+    assert all(name in end.error()["message"] for name in named)
+
+
+def test_the_environment_stands_over_the_file(tmp_path: Path) -> None:
+    home = new_home(tmp_path / "h", 'acts_for = "person"')
+    env = {"AGENT_NODE_ACTS_FOR": "anyone"}
+    assert told("publish", "-", home=home, stdin=draft(), env=env).exit_code == 0
+    assert json.loads(told("show", "--raw", home=home).out)["acts_for"] == "anyone"
+
+
+@pytest.mark.parametrize("command", [["history"], ["show"], ["publish", "-"], ["backup", "{new}"], ["status"], ["run"]])
+def test_a_home_that_is_open_to_others_is_not_used(home: Home, command: list[str]) -> None:
+    arguments = filled(home, command)
+    home.path.chmod(0o777)
+    end = told(*arguments, "--json", home=home, stdin=draft("3"))
+    assert (end.exit_code, end.error()["code"]) == (1, "HOME_LOOSE")
+
+
+def test_a_home_that_somebody_uses_is_named_with_who(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("node.operate.PAUSE", 0.0)
+    with home.lock():
+        end = told("publish", "-", "--json", home=home, stdin=draft("3"))
+    assert (end.exit_code, end.error()["code"]) == (1, "HOME_IN_USE")
+    assert str(end.error()["pid"]) in end.error()["message"]
+
+
+@pytest.mark.filterwarnings("ignore:.*unclosed <socket")  # httpcore forgets the one that was refused
+def test_a_stale_socket_does_not_keep_a_command_from_the_store(home: Home) -> None:
+    from node.control import control_listener
+
+    control_listener(home).close()
+    assert published(home, draft("3")) == digests(home)[0]
+
+
+# Text from elsewhere.
+
+
+def hostile_home(tmp_path: Path) -> Home:
+    home = new_home(tmp_path / "h")
+    published(home, draft(HOSTILE, does=HOSTILE))
+    return home
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda home: told("history", home=home),
+        lambda home: told("show", home=home),
+        lambda home: told("doctor", home=home),
+        lambda home: told("publish", "-", home=home, stdin=draft(HOSTILE, does="Else.")),
+        lambda home: told("publish", "-", home=home, stdin=draft("0", format=HOSTILE, interaction=HOSTILE)),
+        lambda home: told("check", "-", stdin=draft(format=HOSTILE, interaction=HOSTILE)),
+        lambda home: told("diff", digests(home)[0], "-", home=home, stdin=draft("2", does="\x1b[2J")),
+        lambda home: told("show", HOSTILE, home=home),
+        lambda home: told("check", HOSTILE),
+        lambda home: told("ask", HOSTILE),
+    ],
+)  # fmt: skip
+def test_hostile_text_is_shown_harmless(tmp_path: Path, act: Callable[[Home], Told]) -> None:
+    end = act(hostile_home(tmp_path))
+    shown = end.out + end.err
+    assert "\\x1b" in shown or "\\u202e" in shown or "1\\x1b" in shown
+    assert all(char.isprintable() or char in "\t\n" for char in shown)
+
+
+def test_hostile_text_is_whole_in_json(tmp_path: Path) -> None:
+    (version_,) = told("history", "--json", home=hostile_home(tmp_path)).document()["versions"]
+    assert version_["agent_version"] == HOSTILE
+
+
+def test_a_name_that_is_no_utf8_is_shown_as_its_escape() -> None:
+    end = told("check", "\udcff.json")
+    assert (end.exit_code, "\\udcff.json" in end.err) == (2, True)
