@@ -78,11 +78,13 @@ def _refuse_changed_subject(new: Descriptor, current: Descriptor | None) -> None
             f"{quoted(new.subject_id or '')}. A new agent gets a home of its own: give one with --home.",
             "/subject/id",
         )
-    if None not in (new.handle, current.handle) and new.handle != current.handle:
+    if current.handle is not None and new.handle != current.handle:
+        stated = "none" if new.handle is None else quoted(new.handle)
         raise PublishError(
             "ANOTHER_HANDLE",
-            f"This subject is published under the handle {quoted(current.handle or '')}, and a subject does not "
-            "change. Set that handle again, or make a new agent with `agent-node init` in a home of its own.",
+            f"This subject is published under the handle {quoted(current.handle)}, and a subject does not change; this "
+            f"document states {stated}. Set that handle again, or make a new agent with `agent-node init` in a home of "
+            "its own.",
             "/subject/handle",
         )
 

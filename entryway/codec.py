@@ -24,6 +24,7 @@ from entryway.http import json_body
 from entryway.reply import Beside, Reply
 
 MAX_NESTING = 64
+MAX_VALUES = 4096  # what an envelope may be made of, so that its canonical form is bounded before its signature is
 MAX_INTEGER = 2**53
 
 
@@ -66,8 +67,12 @@ def decode(body: bytes, codec: Codec) -> JsonValue:
     """The value of a body. Raises EntrywayError INVALID_ENVELOPE for anything that is not strictly well formed."""
     try:
         if codec is Codec.JSON:
-            return parse_json(body, max_bytes=len(body), max_depth=MAX_NESTING)
-        return _as_json(_unpack(body), MAX_NESTING)
+            value = parse_json(body, max_bytes=len(body), max_depth=MAX_NESTING)
+            _refuse_many(value)
+            return value
+        unpacked = _unpack(body)
+        _refuse_many(unpacked)
+        return _as_json(unpacked, MAX_NESTING)
     except (DescriptorError, msgpack.UnpackException, ValueError):
         # ValueError is what msgpack raises for most of what it refuses, bad UTF-8 and trailing bytes among it.
         raise invalid_envelope() from None
@@ -95,6 +100,18 @@ def _unpack(body: bytes) -> object:
         claims.feed(body)
         claims.skip()
     return msgpack.unpackb(body, raw=False, strict_map_key=True, object_pairs_hook=_no_duplicates, max_ext_len=0)
+
+
+def _refuse_many(value: object) -> None:
+    left = MAX_VALUES
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            left -= len(one)
+            if left < 0:
+                raise ValueError("made of too many values")
+            waiting.extend(one.values() if isinstance(one, dict) else one)
 
 
 def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -53,9 +53,9 @@ class AddressLimits:
     """
 
     def __init__(self, rate: float, burst: float, connections: int, *, limit_loopback: bool) -> None:
-        self.change(rate, burst, connections, limit_loopback=limit_loopback)
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
         self._open: dict[str, int] = {}
+        self.change(rate, burst, connections, limit_loopback=limit_loopback)
 
     def change(self, rate: float, burst: float, connections: int, *, limit_loopback: bool) -> None:
         """Sets the limits anew. Connections that are open keep those they began with."""
@@ -63,6 +63,7 @@ class AddressLimits:
         self._burst = burst
         self._most = connections
         self._limit_loopback = limit_loopback
+        self._buckets.clear()
 
     def key(self, address: str | None) -> str | None:
         """What an address is counted under; None when it is not counted (loopback, a local socket)."""

@@ -37,9 +37,9 @@ class Route:
         return b", ".join((*self.methods, b"OPTIONS")).decode()
 
 
-def get(name: str, handle: Callable[[Request], Answer]) -> Route:
-    """A route that anybody may read."""
-    return Route(name, (b"GET", b"HEAD"), handle, public=True)
+def get(name: str, handle: Callable[[Request], Answer], *, public: bool) -> Route:
+    """A route to read."""
+    return Route(name, (b"GET", b"HEAD"), handle, public)
 
 
 def post(name: str, handle: Callable[[Request], Answer]) -> Route:
@@ -47,7 +47,7 @@ def post(name: str, handle: Callable[[Request], Answer]) -> Route:
     return Route(name, (b"POST",), handle)
 
 
-UNKNOWN = "unknown"
+UNKNOWN = "unknown"  # what answers on no route are counted under
 
 
 class Router:
@@ -74,12 +74,12 @@ class Router:
         try:
             answer = self._dispatch(route, request)
         except EntrywayError as error:
-            answer = refusal(error, request, public=route is not None and route.public)
-        name = UNKNOWN if route is None else route.name
-        if isinstance(answer, Response):
-            self.answered[name, answer.status] += 1
-            return answer
-        return self._later(name, answer, request)
+            return self._refused(route, error, request)
+        return self._counted(route, answer) if isinstance(answer, Response) else self._later(route, answer, request)
+
+    def refuse(self, error: EntrywayError, request: Request | None) -> Response:
+        """A refusal that was decided before a route was asked; `request` is None when it could not be read."""
+        return self._refused(None if request is None else self._route(request.path), error, request)
 
     def _route(self, path: bytes) -> Route | None:
         route = self._exact.get(path)
@@ -98,13 +98,18 @@ class Router:
             return _options(route)
         raise EntrywayError("METHOD_NOT_ALLOWED", f"This path takes {route.allow}.", headers=(("Allow", route.allow),))
 
-    async def _later(self, name: str, answer: Awaitable[Response], request: Request) -> Response:
+    async def _later(self, route: Route | None, answer: Awaitable[Response], request: Request) -> Response:
         try:
-            done = await answer
+            return self._counted(route, await answer)
         except EntrywayError as error:
-            done = refusal(error, request, public=True)
-        self.answered[name, done.status] += 1
-        return done
+            return self._refused(route, error, request)
+
+    def _refused(self, route: Route | None, error: EntrywayError, request: Request | None) -> Response:
+        return self._counted(route, refusal(error, request, public=route is not None and route.public))
+
+    def _counted(self, route: Route | None, answer: Response) -> Response:
+        self.answered[UNKNOWN if route is None else route.name, answer.status] += 1
+        return answer
 
 
 def refusal(error: EntrywayError, request: Request | None, *, public: bool = False) -> Response:

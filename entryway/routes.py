@@ -24,7 +24,17 @@ from entryway.http import Request, Response, json_body, response
 from entryway.protections import Inbound
 from entryway.reply import sign_reply
 from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE, Answer, Router, get, post
-from entryway.snapshot import IMMUTABLE, Damaged, NonePublished, Published, Snapshot, represent
+from entryway.snapshot import (
+    IMMUTABLE,
+    Damaged,
+    NonePublished,
+    Published,
+    Snapshot,
+    full,
+    matches,
+    not_modified,
+    validators,
+)
 from store import Version
 
 HISTORY_PAGE = 100
@@ -63,11 +73,11 @@ class Entryway:
         self._inbound = Inbound(identity.id)
         self.router = Router(
             {
-                b"/.well-known/agent-descriptor.json": get("well-known", self._well_known),
-                b"/descriptors": get("history", self._history),
+                b"/.well-known/agent-descriptor.json": get("well-known", self._well_known, public=True),
+                b"/descriptors": get("history", self._history, public=True),
                 b"/entryway": post("entryway", self._entryway),
             },
-            {DESCRIPTORS: get("by-digest", self._by_digest)},
+            {DESCRIPTORS: get("by-digest", self._by_digest, public=True)},
             body_limit,
             "The agent's Descriptor is at /.well-known/agent-descriptor.json.",
         )
@@ -99,7 +109,8 @@ class Entryway:
             raise EntrywayError(
                 "NOT_FOUND", "No version with this digest was ever served here. Versions are listed at /descriptors."
             )
-        return represent(data, digest, IMMUTABLE).answer(if_none_match)
+        fields = validators(digest, IMMUTABLE)
+        return not_modified(fields) if matches(if_none_match, digest) else full(data, fields)
 
     async def _history(self, request: Request) -> Response:
         query = parse_qs(request.query.decode("latin-1"), keep_blank_values=True)
@@ -108,7 +119,7 @@ class Entryway:
             HISTORY_PAGE if limit is None else limit, _whole_number(query, "before", 2**63 - 1)
         )
         snapshot = self.snapshot
-        current = snapshot.seq if isinstance(snapshot, Published) else None
+        current = None if isinstance(snapshot, NonePublished) else snapshot.seq
         listed = [
             {
                 "digest": version.digest,
@@ -140,4 +151,4 @@ def _whole_number(query: dict[str, list[str]], name: str, most: int) -> int | No
     text = given[-1]
     if len(given) == 1 and text.isascii() and text.isdecimal() and len(text) <= 19 and 1 <= int(text) <= most:
         return int(text)
-    raise EntrywayError("INPUT_INVALID", f"{name} is one whole number from 1 to {most}.")
+    raise EntrywayError("INPUT_INVALID", f"{name} must be one whole number from 1 to {most}.")

@@ -14,7 +14,7 @@ import errno
 import math
 import socket
 import time
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -73,6 +73,9 @@ class Application(Protocol):
     def respond(self, request: Request) -> Response | Awaitable[Response]:
         """The answer, at once or later."""
 
+    def refuse(self, error: EntrywayError, request: Request | None) -> Response:
+        """A refusal of the server's own; `request` is None when it could not be read."""
+
 
 class Server:
     """Serves an application on listening sockets until it is told to stop."""
@@ -89,7 +92,7 @@ class Server:
 
     async def serve(
         self,
-        listeners: Iterable[socket.socket],
+        listeners: Sequence[socket.socket],
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
@@ -101,6 +104,9 @@ class Server:
                 task_status.started()
                 await self.stopping.wait()
                 acceptors.cancel_scope.cancel()
+            # Closed before the drain: nobody is to be let in by the kernel and then wait for nobody.
+            for listener in listeners:
+                listener.close()
             for connection in self.connections:
                 connection.drain()
             conversations.cancel_scope.deadline = trio.current_time() + self.limits.drain_wait
@@ -176,7 +182,10 @@ class Connection:
             # Only where nothing is being sent: within an answer these bytes would be taken for its body.
             if self._scope.cancelled_caught and self._receiving and self._within_request:
                 error = EntrywayError("REQUEST_TIMEOUT", "The request did not come whole in the time given to it.")
-                _send_now(self._sock, b"".join(self._laid_out(refusal(error, None), head=False, close=True)))
+                _send_now(
+                    self._sock,
+                    b"".join(self._laid_out(self._server.application.refuse(error, None), head=False, close=True)),
+                )
                 with trio.move_on_after(LINGER):
                     await self._linger()
         except OSError:
@@ -237,7 +246,7 @@ class Connection:
                 break
         if not close and self._parser.error is not None:
             close = True
-            batch += self._laid_out(refusal(self._parser.error, None), head=False, close=True)
+            batch += self._laid_out(self._server.application.refuse(self._parser.error, None), head=False, close=True)
         if batch:
             await self._send_all(batch)
         return close
@@ -247,13 +256,12 @@ class Connection:
             wait = self._bucket.take(trio.current_time())
             if wait:
                 seconds = (("Retry-After", str(math.ceil(wait))),)
-                return refusal(
-                    EntrywayError("RATE_LIMITED", "You ask faster than is answered.", headers=seconds), request
-                )
+                error = EntrywayError("RATE_LIMITED", "You ask faster than is answered.", headers=seconds)
+                return self._server.application.refuse(error, request)
         try:
             return self._server.application.respond(request)
         except Exception:  # the edge of the node: one faulty answer must not end the others
-            return _failed(request)
+            return self._failed(request)
 
     async def _later(self, answer: Awaitable[Response], request: Request) -> Response:
         self._waiting_for = Wait.WRITE
@@ -261,7 +269,13 @@ class Connection:
         try:
             return await answer
         except Exception:  # as above
-            return _failed(request)
+            return self._failed(request)
+
+    def _failed(self, request: Request) -> Response:
+        """What is said of an exception, which is logged; called while it is handled."""
+        log.exception("answer_failed", path=request.path.decode("latin-1"))
+        error = EntrywayError("INTERNAL", "This node could not answer, and has logged why.")
+        return self._server.application.refuse(error, request)
 
     def _laid_out(self, answer: Response, *, head: bool, close: bool) -> tuple[bytes, bytes]:
         return answer.parts(self._server.date_line(), head=head, close=close)
@@ -338,12 +352,6 @@ class Connection:
             if not data:
                 return
             read += len(data)
-
-
-def _failed(request: Request) -> Response:
-    """What is said of an exception, which is logged; called while it is handled."""
-    log.exception("answer_failed", path=request.path.decode("latin-1"))
-    return refusal(EntrywayError("INTERNAL", "This node could not answer, and has logged why."), request)
 
 
 def _send_now(sock: socket.socket, data: bytes | memoryview) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from base64 import b64encode
 from dataclasses import dataclass
 from email.utils import formatdate
+from typing import Self
 
 from descriptor.document import Descriptor
 from descriptor.timestamps import format_timestamp
@@ -20,38 +21,56 @@ LONGEST_HEADER_VERSION = 128  # characters: clients bound a header, and the docu
 IMMUTABLE = "public, max-age=31536000, immutable"
 
 
-@dataclass(frozen=True, slots=True)
-class Representation:
-    """Exact bytes under their digest, as an answer and as the `304` that stands in for it."""
-
-    etag: str
-    full: Response
-    not_modified: Response
-
-    def answer(self, if_none_match: bytes | None) -> Response:
-        """`304` when the reader has these bytes already, otherwise the bytes (RFC 9110, 13.1.2)."""
-        if if_none_match is not None and self._matches(if_none_match.decode("latin-1")):
-            return self.not_modified
-        return self.full
-
-    def _matches(self, field: str) -> bool:
-        return field.strip() == "*" or any(tag.strip().removeprefix("W/") == self.etag for tag in field.split(","))
+Fields = tuple[tuple[str, str], ...]
 
 
-def represent(data: bytes, digest: str, cache_control: str, extra: tuple[tuple[str, str], ...] = ()) -> Representation:
-    """Lays out the answer for `data`. `Repr-Digest` is RFC 9530's: the same SHA-256, as base64."""
-    etag = f'"{digest}"'
+def validators(digest: str, cache_control: str, *extra: tuple[str, str]) -> Fields:
+    """The fields that name exact bytes. `Repr-Digest` is RFC 9530's: the same SHA-256, as base64."""
     sha256 = b64encode(bytes.fromhex(digest.removeprefix("sha256:"))).decode()
-    validators = (
-        ("ETag", etag),
+    return (
+        ("ETag", f'"{digest}"'),
         ("Repr-Digest", f"sha-256=:{sha256}:"),
         ("Cache-Control", cache_control),
         *extra,
         CORS,
         EXPOSED,
     )
-    full = response(200, (("Content-Type", "application/json"), PLAIN_TYPE, *validators), data)
-    return Representation(etag, full, response(304, validators, content_length=False))
+
+
+def full(data: bytes, fields: Fields) -> Response:
+    """The exact bytes."""
+    return response(200, (("Content-Type", "application/json"), PLAIN_TYPE, *fields), data)
+
+
+def not_modified(fields: Fields) -> Response:
+    """What stands in for the bytes when the reader has them."""
+    return response(304, fields, content_length=False)
+
+
+def matches(if_none_match: bytes | None, digest: str) -> bool:
+    """Whether `If-None-Match` says that the reader has these bytes already (RFC 9110, 13.1.2)."""
+    if if_none_match is None:
+        return False
+    named = [tag.strip().removeprefix("W/") for tag in if_none_match.decode("latin-1").split(",")]
+    return named == ["*"] or f'"{digest}"' in named
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """The current version under one set of fields, laid out both ways."""
+
+    digest: str
+    full: Response
+    not_modified: Response
+
+    @classmethod
+    def of(cls, data: bytes, digest: str, fields: Fields) -> Self:
+        """Lays both out."""
+        return cls(digest, full(data, fields), not_modified(fields))
+
+    def answer(self, if_none_match: bytes | None) -> Response:
+        """The bytes, or `304`."""
+        return self.not_modified if matches(if_none_match, self.digest) else self.full
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,7 @@ class Damaged:
     """The current version's stored bytes are not the ones its digest names. They are never served."""
 
     digest: str
+    seq: int
 
 
 Snapshot = Published | NonePublished | Damaged
@@ -88,17 +108,14 @@ def published(descriptor: Descriptor, seq: int, published_at: float) -> Publishe
     """The snapshot of a version. `published_at` is in seconds since 1970; `seq` is its number in the history."""
     agent_version = descriptor.agent_version or ""
     named = (("Agent-Version", header_text(agent_version)),) if len(agent_version) <= LONGEST_HEADER_VERSION else ()
+    data, digest = descriptor.data, descriptor.digest
+    last_modified = ("Last-Modified", formatdate(published_at, usegmt=True))
     return Published(
         descriptor=descriptor,
         seq=seq,
         published_at=published_at,
-        well_known=represent(
-            descriptor.data,
-            descriptor.digest,
-            "no-cache",
-            (*named, ("Last-Modified", formatdate(published_at, usegmt=True))),
-        ),
-        by_digest=represent(descriptor.data, descriptor.digest, IMMUTABLE),
+        well_known=Representation.of(data, digest, validators(digest, "no-cache", *named, last_modified)),
+        by_digest=Representation.of(data, digest, validators(digest, IMMUTABLE)),
         shown=ReplyPayload.of(
             {
                 "status": "published",

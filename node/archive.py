@@ -98,7 +98,7 @@ def load_snapshot(reader: Reader, subject: str) -> Snapshot:
         data = None
     if data is None:
         log.error("current_damaged", digest=version.digest, remedy="run agent-node doctor")
-        return Damaged(version.digest)
+        return Damaged(version.digest, version.seq)
     return published(Descriptor.read(data), version.seq, version.published_at)
 
 

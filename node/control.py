@@ -102,8 +102,8 @@ def control_router(node: Operated) -> Router:
 
     return Router(
         {
-            b"/status": get("status", status),
-            b"/metrics": get("metrics", metrics),
+            b"/status": get("status", status, public=False),
+            b"/metrics": get("metrics", metrics, public=False),
             b"/publish": post("publish", _operating(publish)),
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),

@@ -108,6 +108,7 @@ class Daemon:
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
                 nursery.start_soon(self._tell_watchdog)
+                nursery.start_soon(archive.run)
                 async with trio.open_nursery() as serving:
                     await serving.start(self._server.serve, listeners)
                     await serving.start(self._control.serve, [control])

@@ -365,6 +365,7 @@ def test_the_subject_that_is_published_does_not_change() -> None:
     for terms, expected in (
         (replace(TERMS, identity=OTHER), "ANOTHER_SUBJECT"),
         (replace(TERMS, handle="other.example"), "ANOTHER_HANDLE"),
+        (replace(TERMS, handle=None), "ANOTHER_HANDLE"),
     ):
         with pytest.raises(PublishError) as refused:
             plan(newer, first, terms, NOW)

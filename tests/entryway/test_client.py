@@ -109,7 +109,7 @@ async def test_a_signed_question_is_addressed_and_no_other_agent_takes_it() -> N
 
 @pytest.mark.parametrize("codec", Codec)
 async def test_a_typed_refusal_is_an_answer(codec: Codec) -> None:
-    async with node(door(Damaged(DIGEST))) as url:
+    async with node(door(Damaged(DIGEST, 1))) as url:
         unavailable = await put(url, codec=codec)
         unknown = await put(url, codec=codec, exchange="whatever")
     assert unavailable.error is not None

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from descriptor.canonical import canonical
 from descriptor.encoding import b64url_decode, b64url_encode
 from descriptor.strictjson import RoundedInteger
-from entryway.codec import MAX_NESTING, Codec, body_codec, decode, encode, encode_reply, reply_codec
+from entryway.codec import MAX_NESTING, MAX_VALUES, Codec, body_codec, decode, encode, encode_reply, reply_codec
 from entryway.errors import EntrywayError
 from entryway.reply import Beside, ReplyPayload, sign_reply
 from tests.entryway.parts import NOW, OWNER
@@ -212,14 +212,29 @@ def test_a_claim_without_the_bytes_for_it_costs_no_memory(body: bytes) -> None:
 
 @pytest.mark.parametrize("bytes_of_it", [b"\xc0", b"\x90", b"\x80", b"\xa0"])
 def test_what_is_decoded_is_in_proportion_to_what_came(bytes_of_it: bytes) -> None:
-    count = 10_000
+    count = MAX_VALUES
     body = b"\xdd" + count.to_bytes(4, "big") + bytes_of_it * count
     assert peak(lambda: decode(body, Codec.MSGPACK)) < 150 * len(body)
 
 
 def test_a_long_array_or_map_is_no_claim_when_it_is_there() -> None:
-    value = {"items": list(range(10_000)), "members": {str(number): number for number in range(10_000)}}
+    half = MAX_VALUES // 2 - 1
+    value = {"items": list(range(half)), "members": {str(number): number for number in range(half)}}
     assert decode(msgpack.packb(value), Codec.MSGPACK) == value
+
+
+@pytest.mark.parametrize("codec", Codec)
+@pytest.mark.parametrize(
+    "value",
+    [
+        [0] * (MAX_VALUES + 1),
+        {str(number): 0 for number in range(MAX_VALUES + 1)},
+        [[[]] * 1_000] * 5,
+        {"payload": {"deep": [{"a": [0] * 2_000}, [0] * 2_200]}},
+    ],
+)
+def test_an_envelope_is_made_of_so_many_values_at_most(codec: Codec, value: Any) -> None:
+    refused(encode(value, codec), codec)
 
 
 @pytest.mark.parametrize(

@@ -139,13 +139,15 @@ def test_an_address_with_an_open_connection_is_not_forgotten(monkeypatch: pytest
 def test_limits_that_change_bind_the_next_connection() -> None:
     bound = limits(connections=1)
     assert bound.connect("a")
+    bound.bucket("known", 0.0)
     bound.change(1.0, 1.0, 2, limit_loopback=True)
     assert bound.connect("a")
     assert not bound.connect("a")
     assert bound.key("127.0.0.1") == "127.0.0.1"
-    bucket = bound.bucket("new", 0.0)
-    assert bucket is not None
-    assert [bucket.take(0.0) > 0.0 for _ in range(2)] == [False, True]
+    for key in ("new", "known"):
+        bucket = bound.bucket(key, 0.0)
+        assert bucket is not None
+        assert [bucket.take(0.0) > 0.0 for _ in range(2)] == [False, True]
 
 
 # The inbound protections.

@@ -36,13 +36,13 @@ def refuse(_request: Request) -> NoReturn:
 def a_router() -> Router:
     return Router(
         {
-            b"/now": get("now", lambda _request: say("now")),
-            b"/later": get("later", lambda _request: later("later")),
+            b"/now": get("now", lambda _request: say("now"), public=True),
+            b"/later": get("later", lambda _request: later("later"), public=True),
             b"/refused": post("refused", refuse),
-            b"/refused-later": get("refused-later", refused_later),
-            b"/things": get("things", lambda _request: say("all")),
+            b"/refused-later": get("refused-later", refused_later, public=True),
+            b"/things": get("things", lambda _request: say("all"), public=True),
         },
-        {b"/things/": get("thing", lambda request: say(request.path.decode()))},
+        {b"/things/": get("thing", lambda request: say(request.path.decode()), public=True)},
         4096,
         "Try /now.",
     )
@@ -176,3 +176,27 @@ def test_every_code_has_one_status_and_those_that_may_be_tried_again_say_so() ->
         error = EntrywayError(code, "Why.")
         assert error.status == STATUS[code]
         assert error.body() == {"error": {"code": code, "message": "Why.", "retryable": code in RETRYABLE}}
+
+
+@pytest.mark.parametrize(("path", "name", "readable"), [("/now", "now", True), ("/nowhere", "unknown", False)])
+def test_a_refusal_of_the_server_is_counted_and_is_as_readable_as_its_route(
+    path: str, name: str, readable: bool
+) -> None:
+    router = a_router()
+    got = received(router.refuse(EntrywayError("RATE_LIMITED", "Too fast."), asked("GET", path)))
+    assert ("access-control-allow-origin" in got.headers) is readable
+    assert router.answered == {(name, 429): 1}
+
+
+def test_what_could_not_be_read_is_counted_too() -> None:
+    router = a_router()
+    router.refuse(EntrywayError("BAD_REQUEST", "Not HTTP."), None)
+    assert router.answered == {("unknown", 400): 1}
+
+
+async def test_a_route_that_is_not_public_is_for_no_page() -> None:
+    router = Router({b"/own": get("own", refused_later, public=False)}, {}, 4096, "Try /own.")
+    answer = router.respond(asked("GET", "/own"))
+    assert not isinstance(answer, Response)
+    for got in (received(await answer), received(router.respond(asked("OPTIONS", "/own")))):  # type: ignore[arg-type]  # at once
+        assert "access-control-allow-origin" not in got.headers

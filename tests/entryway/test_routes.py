@@ -82,7 +82,7 @@ async def test_before_the_first_publish_the_well_known_route_says_so() -> None:
 
 
 async def test_damaged_bytes_are_never_served() -> None:
-    entryway = door(Damaged(DIGEST), MemoryArchive([CURRENT]))
+    entryway = door(Damaged(DIGEST, 1), MemoryArchive([CURRENT]))
     for target in (WELL_KNOWN, f"/descriptors/{DIGEST}"):
         got = await answer_of(entryway, asked("GET", target))
         assert got.status == 503
@@ -202,9 +202,9 @@ async def test_before_the_first_publish_the_history_is_empty() -> None:
     assert await history(door(NonePublished())) == {"versions": [], "next": None}
 
 
-async def test_where_the_current_version_is_damaged_none_is_current() -> None:
-    page = await history(door(Damaged(DIGEST), MemoryArchive([CURRENT])))
-    assert [one["current"] for one in page["versions"]] == [False]
+async def test_the_current_version_is_current_though_it_is_damaged() -> None:
+    page = await history(door(Damaged(DIGEST, 1), MemoryArchive([CURRENT])))
+    assert [one["current"] for one in page["versions"]] == [True]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ async def test_an_agent_that_published_nothing_says_so_signed(codec: Codec) -> N
 
 
 async def test_a_damaged_version_is_unavailable_and_not_none_published() -> None:
-    got = ask(door(Damaged(DIGEST)), request_envelope({"exchange": 2}, NOW))
+    got = ask(door(Damaged(DIGEST, 1)), request_envelope({"exchange": 2}, NOW))
     assert (got.status, got.error()["code"]) == (503, "AGENT_UNAVAILABLE")
 
 

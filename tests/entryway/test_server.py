@@ -16,8 +16,10 @@ from structlog.testing import capture_logs
 from entryway import server as server_module
 from entryway.codec import Codec, encode
 from entryway.envelope import request_envelope
+from entryway.errors import EntrywayError
 from entryway.http import Request, Response, response
 from entryway.protections import AddressLimits
+from entryway.router import refusal
 from entryway.server import BATCH, Server
 from tests.entryway.parts import (
     LIMITS,
@@ -48,6 +50,9 @@ class Application:
 
     def body_limit(self, _request: Request) -> int:
         return 65_536
+
+    def refuse(self, error: EntrywayError, request: Request | None) -> Response:
+        return refusal(error, request)
 
     def respond(self, request: Request) -> Response | Awaitable[Response]:
         self.asked.append(request.path)
@@ -584,3 +589,18 @@ def test_nothing_of_a_request_is_logged_when_all_is_well() -> None:
 async def _one_request() -> None:
     async with serving(Application()) as (_, port):
         assert only(await talk(port, http("GET", "/a", Connection="close"))).status == 200
+
+
+async def test_from_the_moment_of_the_stop_nobody_is_let_in() -> None:
+    application = Application()
+    async with serving(application) as (server, port):
+        async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+            await stream.send_all(http("GET", "/late"))
+            while not application.asked:
+                await trio.sleep(0.01)
+            server.stopping.set()
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            with pytest.raises(OSError, match="all attempts to connect"):
+                await trio.open_tcp_stream("127.0.0.1", port)
+            application.release.set()
+            assert read_responses(await read_to_end(stream))[0].status == 200

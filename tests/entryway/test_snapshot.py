@@ -10,7 +10,7 @@ import pytest
 
 from descriptor.digests import digest_of
 from entryway.exchanges import show_descriptor
-from entryway.snapshot import IMMUTABLE, represent
+from entryway.snapshot import IMMUTABLE, full, validators
 from tests.entryway.parts import document, received, snapshot_of
 
 DATA = document()
@@ -140,5 +140,5 @@ def test_the_payload_of_exchange_2_is_that_of_the_binding() -> None:
 
 
 def test_a_representation_carries_what_else_it_is_given() -> None:
-    got = received(represent(b"{}", digest_of(b"{}"), "no-cache", (("X-Test", "a"),)).full)
+    got = received(full(b"{}", validators(digest_of(b"{}"), "no-cache", ("X-Test", "a"))))
     assert got.headers["x-test"] == "a"

@@ -143,3 +143,14 @@ def published(home: Home, data: bytes, *arguments: str) -> str:
 def identity_of(home: Home) -> Identity:
     """The identity of a home whose seeds are not sealed."""
     return Identity.from_seed_text(home.agent_seed.read_text().strip())
+
+
+def digests(home: Home) -> list[str]:
+    """Of the versions, newest first."""
+    return [row["digest"] for row in told("history", "--json", home=home).document()["versions"]]
+
+
+def filled(home: Home, arguments: list[str]) -> list[str]:
+    """Arguments with the names of this home in the place of `{old}`, `{new}`, `{draft}` and `{home}`."""
+    old, new = digests(home)[-1], str(home.path.parent / "new")
+    return [text.format(old=old, new=new, draft=home.draft, home=home.path) for text in arguments]

@@ -176,7 +176,7 @@ def test_a_damaged_current_version_is_a_damaged_snapshot(path: Path, reader: Rea
     newest = digests(reader)[0]
     damage(path, newest)
     with structlog.testing.capture_logs() as logs:
-        assert load_snapshot(reader, OWNER.id) == Damaged(newest)
+        assert load_snapshot(reader, OWNER.id) == Damaged(newest, 3)
     assert [(line["event"], line["digest"]) for line in logs] == [("current_damaged", newest)]
 
 
@@ -185,7 +185,7 @@ def test_a_current_version_whose_bytes_are_gone_is_damaged_too(path: Path, reade
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM artifacts WHERE digest = ?", (newest,))
     with structlog.testing.capture_logs():
-        assert load_snapshot(reader, OWNER.id) == Damaged(newest)
+        assert load_snapshot(reader, OWNER.id) == Damaged(newest, 3)
 
 
 def test_a_store_that_cannot_be_read_at_all_is_no_snapshot() -> None:

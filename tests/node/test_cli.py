@@ -1,34 +1,23 @@
-"""The command line: one JSON document or one sentence, an exit code that says which, and no way to a traceback."""
+"""The command line: what each command tells people, and programs with --json, and where its home and settings are."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
 
+from descriptor.checker import RULES, Report, Severity, check
 from descriptor.digests import digest_of
-from descriptor.keys import Identity
-from descriptor.publishing import Terms, bind
 from node.cli import COMMANDS, main
-from node.console import plain
+from node.control import control_listener
 from node.home import Home
-from tests.node.parts import HOSTILE, Told, damage, draft, identity_of, new_home, published, told, verified_document
-
-NOWHERE = "127.0.0.1:1"
-"""Where nobody answers: a port that is never given out."""
-
-
-def digests(home: Home) -> list[str]:
-    """Of the versions, newest first."""
-    return [row["digest"] for row in told("history", "--json", home=home).document()["versions"]]
-
+from tests.node.parts import damage, digests, draft, filled, identity_of, new_home, published, told, verified_document
 
 # The table of commands.
 
@@ -104,11 +93,6 @@ SUCCESSES: list[tuple[list[str], set[str]]] = [
 ]
 
 
-def filled(home: Home, arguments: list[str]) -> list[str]:
-    old, new = digests(home)[-1], str(home.path.parent / "new")
-    return [text.format(old=old, new=new, draft=home.draft, home=home.path) for text in arguments]
-
-
 @pytest.mark.parametrize(("arguments", "members"), SUCCESSES, ids=[" ".join(case[0]) for case in SUCCESSES])
 def test_success_is_one_document_with_json_and_never_json_without(
     home: Home, arguments: list[str], members: set[str]
@@ -154,8 +138,6 @@ def test_check_exits_as_the_binding_says(data: bytes, arguments: list[str], exit
 
 
 def test_a_warning_alone_is_a_no_only_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    from descriptor.checker import RULES, Report, Severity, check
-
     (finding,) = check(draft(format="x"), RULES).findings
     warning = type(finding)(finding.pointer, finding.rule, "6.2", Severity.WARNING, "said", "do")
     monkeypatch.setattr("node.commands.check.check", lambda data: Report((warning,), check(data).descriptor))
@@ -242,110 +224,6 @@ def test_before_the_first_publish_nothing_is_published_yet(tmp_path: Path, comma
     end = told(*command, home=new_home(tmp_path / "h"))
     assert "Nothing is published yet: agent-node publish FILE" in end.out + end.err
     assert end.exit_code == (0 if command == ["history"] else 1)
-
-
-# What is told when it does not.
-
-STRANGER = bind(draft("3"), Terms(Identity.generate(), acts_for="person"), 0)
-
-REFUSALS: list[tuple[list[str], bytes, int, str]] = [
-    (["init"], b"", 1, "IDENTITY_EXISTS"),
-    (["init", "--home", "{new}", "--from", "missing.json"], b"", 2, "INPUT_UNREADABLE"),
-    (["init", "--home", "{new}", "--acts-for", "person", "--organization-name", "L"], b"", 2, "SETTING_INVALID"),
-    (["init", "--home", "{new}", "--handle", "two words"], b"", 2, "SETTING_INVALID"),
-    (["init", "--home", "{new}", "--with-passphrase"], b"", 2, "PASSPHRASE_NEEDED"),
-    (["run", "--home", "{new}"], b"", 1, "HOME_MISSING"),
-    (["run", "--port", "65536"], b"", 2, "SETTING_INVALID"),
-    (["run", "--host", "two words"], b"", 2, "SETTING_INVALID"),
-    (["status"], b"", 3, "NODE_NOT_RUNNING"),
-    (["status", "--home", "{new}"], b"", 1, "HOME_MISSING"),
-    (["check", "missing.json"], b"", 2, "INPUT_UNREADABLE"),
-    (["publish", "missing.json"], b"", 2, "INPUT_UNREADABLE"),
-    (["publish", "-"], b"", 2, "NOT_JSON"),
-    (["publish", "-"], b'{"a": 1, "a": 2}', 2, "DUPLICATE_MEMBER"),
-    (["publish", "-"], b" " * (2**20 + 1), 2, "TOO_LARGE"),
-    (["publish", "-"], b"[" * 100, 2, "TOO_DEEP"),
-    (["publish", "-"], draft("1"), 1, "OLDER_AGENT_VERSION"),
-    (["publish", "-"], draft("2", does="Else."), 1, "SAME_AGENT_VERSION"),
-    (["publish", "-"], draft("3", format="x"), 1, "FINDINGS"),
-    (["publish", "-"], STRANGER, 1, "ANOTHER_SUBJECT"),
-    (["publish", "-", "--organization-name", "L"], draft("3"), 2, "ORGANIZATION_NAME_ALONE"),
-    (["publish", "-", "--acts-for", "organization", "--organization-name", ""], draft("3"), 1, "NAME_EMPTY"),
-    (["publish", "-", "--home", "{new}"], draft(), 1, "HOME_MISSING"),
-    (["rollback", "sha256:00", "--as", "3"], b"", 2, "BAD_DIGEST"),
-    (["rollback", "0" * 64, "--as", "3"], b"", 1, "NOT_FOUND"),
-    (["rollback", "{old}", "--as", "1"], b"", 1, "OLDER_AGENT_VERSION"),
-    (["history", "--home", "{new}"], b"", 1, "HOME_MISSING"),
-    (["show", "0" * 64], b"", 1, "NOT_FOUND"),
-    (["show", "latest"], b"", 2, "BAD_DIGEST"),
-    (["diff", "{old}", "0" * 64], b"", 1, "NOT_FOUND"),
-    (["diff", "{old}", "missing.json"], b"", 1, "NOT_FOUND"),
-    (["diff", "{old}", "a" * 300], b"", 1, "NOT_FOUND"),
-    (["diff", "{old}", "-"], b"{", 2, "NOT_JSON"),
-    (["ask", NOWHERE], b"", 3, "UNREACHABLE"),
-    (["ask", "two words"], b"", 2, "BAD_TARGET"),
-    (["ask", "ftp://127.0.0.1"], b"", 2, "BAD_TARGET"),
-    (["ask", NOWHERE, "--exchange", "9" * 5000], b"", 3, "UNREACHABLE"),
-    (["ask", NOWHERE, "--exchange", "9" * 20], b"", 3, "UNREACHABLE"),
-    (["backup", "{home}"], b"", 1, "BACKUP_EXISTS"),
-    (["backup", "{new}", "--home", "{new}"], b"", 1, "HOME_MISSING"),
-    (["restore", "{home}"], b"", 1, "STORE_EXISTS"),
-    (["passphrase"], b"", 2, "PASSPHRASE_NEEDED"),
-]
-
-
-def named(cases: list[Any]) -> list[str]:
-    return [f"{case[-1]} {' '.join(case[0])}"[:60] for case in cases]
-
-
-@pytest.mark.parametrize(("arguments", "stdin", "exit_code", "code"), REFUSALS, ids=named(REFUSALS))
-def test_a_refusal_is_one_sentence_or_one_document_with_its_exit_code(
-    home: Home, arguments: list[str], stdin: bytes, exit_code: int, code: str
-) -> None:
-    own_home = None if "--home" in arguments else home
-    filled_in = filled(home, arguments)
-    people = told(*filled_in, home=own_home, stdin=stdin)
-    programs = told(*filled_in, "--json", home=own_home, stdin=stdin)
-    assert (programs.exit_code, programs.error()["code"], programs.err) == (exit_code, code, "")
-    first, *findings = people.err.splitlines()
-    assert (people.exit_code, people.out) == (exit_code, "")
-    assert first == f"agent-node: {plain(programs.error()['message'])} [{code}]"
-    assert bool(findings) == (code == "FINDINGS")
-
-
-def test_a_refusal_changes_nothing(home: Home) -> None:
-    before = {path: path.read_bytes() for path in home.path.rglob("*") if path.is_file()}
-    versions = digests(home)
-    for arguments, stdin, _, _ in REFUSALS:
-        told(*filled(home, arguments), home=None if "--home" in arguments else home, stdin=stdin)
-    assert digests(home) == versions
-    for path in (home.config, home.draft, home.agent_seed, home.seal_seed, home.agent_id):
-        assert path.read_bytes() == before[path]
-    assert not (home.path.parent / "new").exists()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["publish"],
-        ["publish", "a", "b"],
-        ["publish", "a", "--resepll"],
-        ["rollback", "sha256:00"],
-        ["history", "--limit", "0"],
-        ["history", "--limit", "many"],
-        ["init", "--acts-for", "nobody"],
-        ["run", "--port", "http"],
-        ["restore", "missing"],
-        ["ask"],
-        ["frobnicate"],
-    ],
-)
-def test_a_mistake_in_the_arguments_is_told_and_exits_2(arguments: list[str]) -> None:
-    people, programs = told(*arguments), told(*arguments, "--json")
-    assert (people.exit_code, people.out) == (2, "")
-    assert "Usage: " in people.err
-    assert (programs.exit_code, programs.error()["code"], programs.err) == (2, "USAGE", "")
-    assert programs.error()["message"] in people.err
 
 
 # Homes and settings.
@@ -442,48 +320,5 @@ def test_a_home_that_somebody_uses_is_named_with_who(home: Home, monkeypatch: py
 
 @pytest.mark.filterwarnings("ignore:.*unclosed <socket")  # httpcore forgets the one that was refused
 def test_a_stale_socket_does_not_keep_a_command_from_the_store(home: Home) -> None:
-    from node.control import control_listener
-
     control_listener(home).close()
     assert published(home, draft("3")) == digests(home)[0]
-
-
-# Text from elsewhere.
-
-
-def hostile_home(tmp_path: Path) -> Home:
-    home = new_home(tmp_path / "h")
-    published(home, draft(HOSTILE, does=HOSTILE))
-    return home
-
-
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda home: told("history", home=home),
-        lambda home: told("show", home=home),
-        lambda home: told("doctor", home=home),
-        lambda home: told("publish", "-", home=home, stdin=draft(HOSTILE, does="Else.")),
-        lambda home: told("publish", "-", home=home, stdin=draft("0", format=HOSTILE, interaction=HOSTILE)),
-        lambda home: told("check", "-", stdin=draft(format=HOSTILE, interaction=HOSTILE)),
-        lambda home: told("diff", digests(home)[0], "-", home=home, stdin=draft("2", does="\x1b[2J")),
-        lambda home: told("show", HOSTILE, home=home),
-        lambda home: told("check", HOSTILE),
-        lambda home: told("ask", HOSTILE),
-    ],
-)  # fmt: skip
-def test_hostile_text_is_shown_harmless(tmp_path: Path, act: Callable[[Home], Told]) -> None:
-    end = act(hostile_home(tmp_path))
-    shown = end.out + end.err
-    assert "\\x1b" in shown or "\\u202e" in shown or "1\\x1b" in shown
-    assert all(char.isprintable() or char in "\t\n" for char in shown)
-
-
-def test_hostile_text_is_whole_in_json(tmp_path: Path) -> None:
-    (version_,) = told("history", "--json", home=hostile_home(tmp_path)).document()["versions"]
-    assert version_["agent_version"] == HOSTILE
-
-
-def test_a_name_that_is_no_utf8_is_shown_as_its_escape() -> None:
-    end = told("check", "\udcff.json")
-    assert (end.exit_code, "\\udcff.json" in end.err) == (2, True)

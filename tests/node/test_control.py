@@ -17,7 +17,7 @@ from descriptor.checker import check
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.publishing import PublishError
-from entryway.http import Request
+from entryway.http import Request, Response
 from node.control import BODY_LIMIT, control_listener, control_router
 from node.errors import Exit, NodeError
 from node.home import Home
@@ -61,7 +61,7 @@ class Node:
 
 async def asked(node: Node, method: str, target: str, body: bytes = b"") -> Received:
     answer = control_router(node).respond(Request(method.encode(), target.encode(), {}, body))
-    return received(answer if not hasattr(answer, "__await__") else await answer)
+    return received(answer if isinstance(answer, Response) else await answer)
 
 
 async def test_status_is_told() -> None:
