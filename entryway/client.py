@@ -38,7 +38,6 @@ SCHEMES = ("http", "https")
 _AGENT_ID = re.compile(r"U[A-Z2-7]{55}")
 # What stands behind the % of an IPv6 address goes into the URL as it is, where other characters would end the host.
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9._~-]+)?")
-_NUMBERS = re.compile(r"[0-9.]+")
 _NAME = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 _PATH = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@%-]*")
 _HINT = "Give a URL or host:port, such as http://192.168.1.20:7420 or desk.local:7420."
@@ -189,11 +188,18 @@ def _authority(text: str, default_port: int | None) -> str:
         good = inner is not None and ":" in inner
         host = f"[{inner}]"
     else:
-        # What is written in numbers is an IPv4 address, or a slip that nobody should look up as a name.
-        good = (_ip_address(host) if _NUMBERS.fullmatch(host) else _NAME.fullmatch(host)) is not None
+        good = _NAME.fullmatch(host) is not None and _is_read(host)
     if not good:
         raise ClientError("BAD_TARGET", f"{quoted(text)} names no host. {_HINT}")
     return f"{host}:{port}" if port else host
+
+
+def _is_read(host: str) -> bool:
+    """Whether httpx reads the name. It refuses four numbers that are no address, and what only looks like Punycode."""
+    try:
+        return bool(httpx.URL(f"http://{host}").host)
+    except (httpx.InvalidURL, UnicodeError):
+        return False
 
 
 def _ip_address(text: str) -> str | None:

@@ -70,9 +70,7 @@ def decode(body: bytes, codec: Codec) -> JsonValue:
             value = parse_json(body, max_bytes=len(body), max_depth=MAX_NESTING)
             _refuse_many(value)
             return value
-        unpacked = _unpack(body)
-        _refuse_many(unpacked)
-        return _as_json(unpacked, MAX_NESTING)
+        return _as_json(_unpack(body), MAX_NESTING, [MAX_VALUES])
     except (DescriptorError, msgpack.UnpackException, ValueError):
         # ValueError is what msgpack raises for most of what it refuses, bad UTF-8 and trailing bytes among it.
         raise invalid_envelope() from None
@@ -121,25 +119,28 @@ def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
-def _as_json(value: object, depth: int) -> JsonValue:
-    """`value` as strict JSON would have given it. Raises ValueError for what JSON cannot say."""
+def _as_json(value: object, depth: int, left: list[int]) -> JsonValue:
+    """`value` as strict JSON would have given it. Raises ValueError for what JSON cannot say.
+
+    `left` holds one number: how many values may still come.
+    """
     if isinstance(value, str) or value is None or value is True or value is False:
         return value
     if isinstance(value, int):
         return value if -MAX_INTEGER <= value <= MAX_INTEGER else RoundedInteger(value)
-    if isinstance(value, dict):
-        if depth == 0:
-            raise ValueError("nested too deeply")
-        if not set(map(type, value)) <= {str}:
+    if isinstance(value, dict | list):
+        left[0] -= len(value)
+        if depth == 0 or left[0] < 0:
+            raise ValueError("nested too deeply, or made of too many values")
+        depth -= 1
+        if isinstance(value, list):
+            return [_as_json(item, depth, left) for item in value]
+        if not all(type(name) is str for name in value):
             raise ValueError("a name is not a string")
         # Most members are text: asked here, it saves a call for each.
         return {
-            name: member if isinstance(member, str) else _as_json(member, depth - 1) for name, member in value.items()
+            name: member if type(member) is str else _as_json(member, depth, left) for name, member in value.items()
         }
-    if isinstance(value, list):
-        if depth == 0:
-            raise ValueError("nested too deeply")
-        return [_as_json(item, depth - 1) for item in value]
     if isinstance(value, bytes):
         return b64url_encode(value)
     if isinstance(value, float) and math.isfinite(value):

@@ -17,6 +17,8 @@ import structlog
 from node.errors import NodeError
 
 BACKLOG = 1024
+# Bridges and ends of containers and virtual machines: no neighbor reaches the node there (binding 7).
+VIRTUAL = ("docker", "br-", "veth", "virbr", "cni")
 ABSENT = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
 
 log = structlog.get_logger("addresses")
@@ -58,7 +60,7 @@ def urls(listeners: Iterable[socket.socket]) -> list[str]:
     for listener in listeners:
         address, port = listener.getsockname()[:2]
         ip = ipaddress.ip_address(address.partition("%")[0])
-        ips = _own_addresses(ip.version) if ip.is_unspecified else [ip]
+        ips = (_own_addresses(ip.version) or [ip]) if ip.is_unspecified else [ip]
         found += [f"http://[{ip}]:{port}" if ip.version == 6 else f"http://{ip}:{port}" for ip in ips]
     return found
 
@@ -66,6 +68,8 @@ def urls(listeners: Iterable[socket.socket]) -> list[str]:
 def _own_addresses(version: int) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
     ips = []
     for adapter in ifaddr.get_adapters():
+        if adapter.name.startswith(VIRTUAL):
+            continue
         for entry in adapter.ips:
             ip = ipaddress.ip_address(entry.ip[0] if isinstance(entry.ip, tuple) else entry.ip)
             if ip.version == version and not ip.is_link_local:
@@ -97,6 +101,8 @@ def _refused(host: str, port: int, error: OSError) -> NodeError:
             "PORT_IN_USE", f"Port {port} of {host} is in use. Stop what uses it, or choose another with --port."
         )
     if error.errno == errno.EACCES:
-        return NodeError("PORT_FORBIDDEN", f"Port {port} is not for this user. Choose one from 1024 up with --port.")
+        return NodeError(
+            "PORT_FORBIDDEN", f"Port {port} needs root, as all below 1024 do. Choose one from 1024 up with --port."
+        )
     why = error.strerror or os.strerror(error.errno or 0) if not isinstance(error, socket.gaierror) else "unknown name"
     return NodeError("HOST_UNUSABLE", f"The node cannot listen on {host}, port {port}: {why}. Check --host.")

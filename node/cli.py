@@ -53,7 +53,7 @@ class Table(click.Group):
         except click.UsageError as error:
             if not as_json:
                 raise
-            # `--help` does without these, and what they import.
+            # What these import is for commands that run.
             from node.console import refuse  # noqa: PLC0415
             from node.errors import Exit, NodeError  # noqa: PLC0415
 

@@ -128,8 +128,8 @@ class Limits:
 class Log:
     """What the node writes to its standard error."""
 
-    level: str = setting("info", "The least a line must matter.", choices=("debug", "info", "warning", "error"))
-    format: str = setting(
+    log_level: str = setting("info", "The least a line must matter.", choices=("debug", "info", "warning", "error"))
+    log_format: str = setting(
         "auto",
         "The form of a line: for people, or one JSON object. auto is people on a terminal and json elsewhere.",
         choices=("auto", "people", "json"),

@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from descriptor.errors import DescriptorError
+from descriptor.strictjson import MAX_BYTES
 from entryway.errors import EntrywayError
 from node.config import Settings, load
 from node.errors import Exit, NodeError, Refusal, as_node_error
@@ -28,6 +29,7 @@ from node.identity import Keys, public_id
 from node.identity import load as load_keys
 from store import StoreError
 
+HOME_HELP = "The home of the node. [default: $AGENT_NODE_HOME, else agent-node in the platform's state directory]"
 FAMILIES = (NodeError, DescriptorError, StoreError, EntrywayError)
 
 
@@ -90,7 +92,7 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 def operator_command(function: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a click command `--home` and `--json`, hands it a `Console`, and turns refusals into their exit code."""
 
-    @click.option("--home", "home_flag", metavar="DIR", help="The home of the node. [default: $AGENT_NODE_HOME]")
+    @click.option("--home", "home_flag", metavar="DIR", help=HOME_HELP)
     @click.option("--json", "as_json", is_flag=True, help="Answer with one JSON document on stdout.")
     @functools.wraps(function)
     def command(home_flag: str | None, as_json: bool, **arguments: Any) -> None:
@@ -133,11 +135,14 @@ def finding_lines(findings: Iterable[Mapping[str, str]]) -> Iterable[str]:
 
 
 def read_input(path: str) -> bytes:
-    """The bytes of a file, or of stdin for `-`. Raises NodeError INPUT_UNREADABLE."""
+    """The bytes of a file, or of stdin for `-`: as many as a Descriptor may have, and one that says there are more.
+
+    Raises NodeError INPUT_UNREADABLE.
+    """
     try:
         if path == "-":
-            return sys.stdin.buffer.read()
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
         with open(path, "rb") as file:  # noqa: PTH123  # what the operator named, as it was named
-            return file.read()
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise NodeError("INPUT_UNREADABLE", f"{path} cannot be read: {error.strerror}.", Exit.UNREADABLE) from error

@@ -24,7 +24,7 @@ from typing import Protocol
 from urllib.parse import parse_qs
 
 from descriptor.errors import DescriptorError
-from descriptor.strictjson import parse
+from descriptor.strictjson import MAX_BYTES, parse
 from entryway.errors import EntrywayError
 from entryway.http import Request, Response, json_body, response
 from entryway.router import NO_STORE, Router, get, post
@@ -33,7 +33,7 @@ from node.home import Home, unusable
 from node.publisher import Outcome
 from store import StoreError
 
-BODY_LIMIT = 16 * 2**20 + 4096  # the largest Descriptor a setting allows, and a little
+BODY_LIMIT = MAX_BYTES + 4096
 JSON = (("Content-Type", "application/json"), NO_STORE)
 
 

@@ -10,15 +10,16 @@ Source: binding 9; chapter 6.7 (what was served stays served).
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 
 from node.errors import Exit, NodeError
-from node.files import write_new
+from node.files import write
 from node.home import Home, sync_directory, unusable
+from node.identity import public_id
 from store import Reader, Store, StoreError, backup
 
 
@@ -30,7 +31,7 @@ def back_up(home: Home, destination: Path, *, with_identity: bool) -> list[str]:
     home.check()
     if destination.exists():
         raise NodeError("BACKUP_EXISTS", f"{destination} is there already; name a directory that is not.")
-    partial = destination.with_name(f".{destination.name}.{os.getpid()}.partial")
+    partial = destination.with_name(f".{destination.name}.{token_hex(8)}.partial")
     copied: list[str] = []
     try:
         partial.mkdir(mode=0o700)
@@ -40,7 +41,7 @@ def back_up(home: Home, destination: Path, *, with_identity: bool) -> list[str]:
         for path in _files(home, with_identity=with_identity):
             name = path.relative_to(home.path)
             (partial / name).parent.mkdir(mode=0o700, exist_ok=True)
-            _copy(path, partial / name)
+            write(partial / name, path.read_bytes())
             copied.append(str(name))
         sync_directory(partial)
         partial.rename(destination)
@@ -77,7 +78,7 @@ def restore(source: Path, home: Home, *, replace: bool) -> list[str]:
             done = []
             for path in _files(kept, with_identity=True):
                 here = home.path / path.relative_to(kept.path)
-                if write_new(here, path.read_bytes()):
+                if write(here, path.read_bytes()):
                     done.append(f"{here} is restored.")
             if kept.database.exists():
                 # The disk has room for the new one before the old one loses its name.
@@ -102,15 +103,6 @@ def _files(home: Home, *, with_identity: bool) -> list[Path]:
     return [path for path in files if path.exists()]
 
 
-def _copy(source: Path, target: Path) -> None:
-    """Copies a small file, 0600, to a name that must be free."""
-    copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(copy, "wb") as file:
-        file.write(source.read_bytes())
-        file.flush()
-        os.fsync(copy)
-
-
 def _refuse_no_store(path: Path) -> None:
     """Raises StoreError for a file that cannot become the store; an older one can."""
     try:
@@ -121,15 +113,17 @@ def _refuse_no_store(path: Path) -> None:
 
 
 def _refuse_another_identity(kept: Home, home: Home) -> None:
-    for theirs, ours in ((kept.agent_id, home.agent_id), (kept.agent_seed, home.agent_seed)):
-        if theirs.exists() and ours.exists():
-            if theirs.read_bytes() == ours.read_bytes():
-                return
-            raise NodeError(
-                "ANOTHER_IDENTITY",
-                f"{home.path} holds another identity than the backup, and a key is never overwritten. "
-                "Restore into a home of its own: agent-node restore SRC --home DIR",
-            )
+    ours, theirs = public_id(home), public_id(kept)
+    if theirs is None and ours is not None and kept.database.exists():
+        # A backup without its keys still says whose history it is.
+        with Reader.open(kept.database) as reader:
+            theirs = ours if reader.current(ours) else next(iter(reader.subjects()), None)
+    if None not in (ours, theirs) and ours != theirs:
+        raise NodeError(
+            "ANOTHER_IDENTITY",
+            f"{home.path} holds another identity than the backup, and a key is never overwritten. "
+            "Restore into a home of its own: agent-node restore SRC --home DIR",
+        )
 
 
 def _store_parts(home: Home) -> list[Path]:

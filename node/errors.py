@@ -64,6 +64,7 @@ UNREADABLE_INPUT = frozenset(
         "TOO_DEEP",
         "TOO_LARGE",
         "BAD_DIGEST",
+        "BAD_KEY",
     }
 )
 """Codes of floor 1 that say the input was no document at all."""

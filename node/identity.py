@@ -16,17 +16,16 @@ first, so a crash leaves nothing, or an identity without its sealing key, which 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import TypeVar
 
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity, SealingKey, decode_public
+from node import files
 from node.errors import NodeError
-from node.home import Home, read_secret, sync_directory, unusable
+from node.home import Home, read_secret, unusable
 from node.passphrase import MODERATE, VARIABLE, Cost, Passphrase, find, is_sealed
 
 Key = TypeVar("Key")
@@ -54,10 +53,10 @@ def create(home: Home, passphrase: str | None = None, cost: Cost = MODERATE) -> 
         identity = _unfinished(home, known)
     else:
         identity = Identity.generate()
-        _write(home.agent_seed, _closed(identity.seed_text(), known, cost), os.link)
-    _write(home.agent_id, identity.id, os.replace)
+        _write(home.agent_seed, _closed(identity.seed_text(), known, cost), replace=False)
+    _write(home.agent_id, identity.id, replace=True)
     sealing = SealingKey.generate()
-    _write(home.seal_seed, _closed(sealing.secret_text(), known, cost), os.link)
+    _write(home.seal_seed, _closed(sealing.secret_text(), known, cost), replace=False)
     return Keys(identity, sealing)
 
 
@@ -109,8 +108,8 @@ def change_passphrase(home: Home, old: str | None, new: str | None, cost: Cost =
     seal = _opened(home.seal_seed, read_secret(home.seal_seed), known)
     _parsed(home.agent_seed, Identity.from_seed_text, agent)
     _parsed(home.seal_seed, SealingKey.from_secret_text, seal)
-    _write(home.agent_seed, _closed(agent, after, cost), os.replace)
-    _write(home.seal_seed, _closed(seal, after, cost), os.replace)
+    _write(home.agent_seed, _closed(agent, after, cost), replace=True)
+    _write(home.seal_seed, _closed(seal, after, cost), replace=True)
 
 
 def _passphrases(text: str | None) -> list[Passphrase]:
@@ -159,25 +158,13 @@ def _parsed(path: Path, parse: Callable[[str], Key], text: str) -> Key:
         raise NodeError("KEY_DAMAGED", message) from error
 
 
-def _write(path: Path, text: str, place: Callable[[Path, Path], None]) -> None:
-    """Writes a seed file that is whole from the moment it has its name; `place` gives it the name."""
-    beside = path.with_name(f".{path.name}.{token_hex(8)}")
+def _write(path: Path, text: str, *, replace: bool) -> None:
     try:
-        seed = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(seed, "w", encoding="ascii") as file:
-                os.fchmod(seed, 0o600)
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(seed)
-            place(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
-        sync_directory(path.parent)
-    except FileExistsError as error:
-        raise NodeError("IDENTITY_EXISTS", f"{path} is there already, and a key is never overwritten.") from error
+        written = files.write(path, f"{text}\n".encode("ascii"), replace=replace)
     except OSError as error:
         raise unusable(path, error) from error
+    if not written:
+        raise NodeError("IDENTITY_EXISTS", f"{path} is there already, and a key is never overwritten.")
 
 
 def _exists(home: Home) -> NodeError:

@@ -83,10 +83,10 @@ class Publisher:
         repaired = None if current is None else self._repaired(data, terms, current)
         if repaired is not None:
             return repaired
-        if current is not None and digest_of(data) == current.digest:
+        standing = self._standing(current)
+        if current is not None and standing is not None and digest_of(data) == current.digest:
             return _kept(data, current)
         now = round(self._clock(), 3)
-        standing = self._standing(current)
         planned = plan(data, standing, terms, now, respell=respell)
         # The operator's own limits may be narrower than the format's, which `plan` holds to.
         parse(
@@ -94,10 +94,10 @@ class Publisher:
             max_bytes=self.limits.descriptor_bytes,
             max_depth=self.limits.descriptor_nesting,
         )
-        if current is not None and planned.descriptor.digest == current.digest:
-            return _kept(planned.descriptor.data, current)
         if current is not None and standing is None:
             _refuse_over_damaged(planned.descriptor, current, terms.version_order)
+        if current is not None and planned.descriptor.digest == current.digest:
+            return _kept(planned.descriptor.data, current)
         return self._store_version(planned.descriptor, current, now, terms)
 
     def rollback(self, digest: str, agent_version: str) -> Outcome:

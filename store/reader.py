@@ -91,6 +91,11 @@ class Reader(Connected):
             raise damaged(digest)
         return data
 
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects that versions are kept of."""
+        with self._reading() as connection:
+            return tuple(subject for (subject,) in connection.execute("SELECT subject FROM current ORDER BY subject"))
+
     def current(self, subject: str) -> Version | None:
         """The version that is current for `subject`; `None` when it has published none."""
         with self._reading() as connection:

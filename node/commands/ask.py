@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import trio
 
+from descriptor.keys import decode_public
 from entryway.client import Answer, ClientError, ask, target_url
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
@@ -19,7 +20,11 @@ EXITS = {"BAD_TARGET": Exit.UNREADABLE, "UNREACHABLE": Exit.UNREACHED, "TIMEOUT"
 @click.argument("target")
 @click.option("--exchange", default="2", show_default=True, help="The number of the exchange, or help.")
 @click.option("--id", "expected_id", metavar="ID", help="The agent that has to answer; another one fails the check.")
-@click.option("--save", type=click.Path(dir_okay=False), help="Write the exact bytes of the Descriptor to this file.")
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False),
+    help="Write the Descriptor's exact bytes here, if they verify.",
+)
 @operator_command
 def ask_command(console: Console, target: str, exchange: str, expected_id: str | None, save: str | None) -> None:
     """Ask a node at TARGET (a URL, or HOST:PORT) for its Descriptor, and verify what it says.
@@ -28,10 +33,14 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
     Descriptor, that one agent made all three, and that the reply is fresh and answers this very question.
     Exit 0 when all hold, 1 when one does not, 3 when nobody answered.
     """
+    if expected_id is not None:
+        decode_public(expected_id)
     number = int(exchange) if exchange.isascii() and exchange.isdecimal() and len(exchange) < 10 else exchange
     answer = _answer(target, number, expected_id)
-    if save is not None and answer.descriptor is not None:
+    if save is not None and answer.verified and answer.descriptor is not None:
         _save(Path(save), answer.descriptor)
+    elif save is not None:
+        console.note(f"Nothing is written to {save}: there are no verified bytes.")
     document = {
         "target": answer.target,
         "verified": answer.verified,

@@ -8,10 +8,11 @@ import sys
 
 import click
 
+from descriptor.document import Descriptor
 from node.console import Console, ask_passphrase, operator_command, read_input
 from node.errors import Exit, NodeError
-from node.files import write_new
-from node.home import read_secret
+from node.files import write
+from node.home import read_secret, unusable
 from node.identity import change_passphrase, create, refuse_existing
 from node.passphrase import find, is_sealed
 from node.reference import render_toml
@@ -34,7 +35,7 @@ FIRST_DRAFT = {
 )
 @click.option("--organization-name", help="The organization's public name; only with --acts-for organization.")
 @click.option("--from", "source", metavar="DRAFT", help="A draft Descriptor to begin with, copied into the home.")
-@click.option("--with-passphrase", is_flag=True, help="Seal the keys with a passphrase, asked for twice.")
+@click.option("--with-passphrase", is_flag=True, help="Seal the keys: AGENT_NODE_PASSPHRASE, or asked for.")
 @operator_command
 def init_command(
     console: Console,
@@ -53,16 +54,22 @@ def init_command(
     stated = {"handle": handle, "acts_for": acts_for, "organization_name": organization_name}
     console.settings(stated)  # refuses what cannot be stated before anything is made
     draft = read_input(source) if source else json.dumps(FIRST_DRAFT, indent=2).encode() + b"\n"
-    passphrase = new_passphrase() if with_passphrase else None
+    Descriptor.read(draft)
+    passphrase = (find(None, os.environ) or new_passphrase()) if with_passphrase else None
     home.create()
     home.check()
     with home.lock():
         refuse_existing(home)
-        written = write_new(home.config, render_toml(stated).encode())
-        write_new(home.draft, draft)
+        try:
+            written = write(home.config, render_toml(stated).encode())
+            drafted = write(home.draft, draft)
+        except OSError as error:
+            raise unusable(home.path, error) from error
         keys = create(home, passphrase)  # last: a home with its keys is a whole one
     if not written and any(stated.values()):
         console.note(f"{home.config} was there already and stays as it is; state these settings in it.")
+    if not drafted and source:
+        console.note(f"{home.draft} was there already and stays as it is; {source} was not copied.")
     console.result(
         {"id": keys.identity.id, "home": str(home.path), "config": str(home.config), "draft": str(home.draft)},
         (

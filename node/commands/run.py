@@ -38,14 +38,14 @@ def run_command(
     One line is logged when it is ready: the id, the URL and the digest. SIGTERM and SIGINT stop it when the answers
     under way are given, SIGHUP reads the settings again. With --json, stdout says where it listens once it does.
     """
-    flags = {"port": port, "host": host or None, "level": log_level, "format": log_format}
+    flags = {"port": port, "host": host or None, "log_level": log_level, "log_format": log_format}
     home = console.home
 
     def load_settings() -> Settings:
         return console.settings(flags)
 
     def apply_log(settings: Settings) -> None:
-        logs.configure(settings.log.level, settings.log.format, sys.stderr)
+        logs.configure(settings.log.log_level, settings.log.log_format, sys.stderr)
 
     home.check()
     settings = load_settings()

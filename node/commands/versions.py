@@ -15,7 +15,7 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.timestamps import format_timestamp
 from node.console import Console, columns, operator_command, read_input
-from node.errors import NodeError
+from node.errors import Exit, NodeError
 from store import Reader
 
 
@@ -64,6 +64,8 @@ def show_command(console: Console, digest: str | None, raw: bool) -> None:
 
     --raw writes the exact bytes: their SHA-256 is the digest.
     """
+    if raw and console.as_json:
+        raise NodeError("USAGE", "--raw and --json are two forms of one answer; choose one.", Exit.UNREADABLE)
     with kept_versions(console) as reader:
         if digest is None:
             current = reader.current(console.agent_id()) if reader else None
@@ -102,7 +104,7 @@ def diff_command(console: Console, a: str, b: str) -> None:
     }
     console.result(document, [_change_line(change) for change in changes] or ["They say the same."])
     if changes:
-        raise SystemExit(1)
+        raise SystemExit(Exit.NO)
 
 
 @contextmanager

@@ -593,14 +593,13 @@ async def _one_request() -> None:
 
 async def test_from_the_moment_of_the_stop_nobody_is_let_in() -> None:
     application = Application()
-    async with serving(application) as (server, port):
-        async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
-            await stream.send_all(http("GET", "/late"))
-            while not application.asked:
-                await trio.sleep(0.01)
-            server.stopping.set()
-            await trio.testing.wait_all_tasks_blocked(0.05)
-            with pytest.raises(OSError, match="all attempts to connect"):
-                await trio.open_tcp_stream("127.0.0.1", port)
-            application.release.set()
-            assert read_responses(await read_to_end(stream))[0].status == 200
+    async with serving(application) as (server, port), await trio.open_tcp_stream("127.0.0.1", port) as stream:
+        await stream.send_all(http("GET", "/late"))
+        while not application.asked:
+            await trio.sleep(0.01)
+        server.stopping.set()
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        with pytest.raises(OSError, match="all attempts to connect"):
+            await trio.open_tcp_stream("127.0.0.1", port)
+        application.release.set()
+        assert read_responses(await read_to_end(stream))[0].status == 200

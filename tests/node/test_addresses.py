@@ -128,6 +128,7 @@ class Entry:
 @dataclass
 class Adapter:
     ips: list[Entry]
+    name: str = "eth0"
 
 
 def test_a_wildcard_stands_for_the_machines_own_addresses_the_private_ones_first(
@@ -137,6 +138,7 @@ def test_a_wildcard_stands_for_the_machines_own_addresses_the_private_ones_first
         Adapter([Entry("127.0.0.1"), Entry(("::1", 0, 0))]),
         Adapter([Entry("198.51.100.9"), Entry(("2001:db8::9", 0, 0)), Entry(("fe80::1", 0, 2))]),
         Adapter([Entry("192.168.1.20"), Entry("169.254.7.7")]),
+        *(Adapter([Entry("172.17.0.1")], name) for name in ("docker0", "br-1f2e", "veth12@if3", "virbr0", "cni0")),
     ]
     monkeypatch.setattr(ifaddr, "get_adapters", lambda: found)
     (listener,) = listening(opened, "0.0.0.0")
@@ -149,3 +151,11 @@ def test_a_wildcard_stands_for_the_machines_own_addresses_the_private_ones_first
         (listener,) = listening(opened, "::")
         port = listener.getsockname()[1]
         assert urls([listener]) == [f"http://[2001:db8::9]:{port}", f"http://[::1]:{port}"]
+
+
+def test_where_a_machine_has_no_address_the_wildcard_is_all_there_is_to_say(
+    monkeypatch: pytest.MonkeyPatch, opened: ExitStack
+) -> None:
+    monkeypatch.setattr(ifaddr, "get_adapters", list)
+    (listener,) = listening(opened, "0.0.0.0")
+    assert urls([listener]) == [f"http://0.0.0.0:{listener.getsockname()[1]}"]

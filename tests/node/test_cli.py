@@ -188,8 +188,12 @@ def test_history_is_newest_first_and_pages_on(home: Home) -> None:
 
 def test_show_raw_is_the_exact_bytes(home: Home) -> None:
     for digest in digests(home):
-        for arguments in (["--raw"], ["--raw", "--json"]):
-            assert digest_of(told("show", digest, *arguments, home=home).out.encode()) == digest
+        assert digest_of(told("show", digest, "--raw", home=home).out.encode()) == digest
+
+
+def test_raw_and_json_are_not_asked_for_at_once(home: Home) -> None:
+    end = told("show", "--raw", "--json", home=home)
+    assert (end.exit_code, end.error()["code"]) == (2, "USAGE")
 
 
 def test_show_takes_bare_hex(home: Home) -> None:

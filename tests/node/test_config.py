@@ -45,9 +45,9 @@ def test_the_defaults_are_those_of_the_binding() -> None:
 
 
 def test_the_environment_stands_over_the_file_and_flags_over_both(tmp_path: Path) -> None:
-    path = written(tmp_path, "[http]\nport = 1\nhost = '127.0.0.1'\n[log]\nlevel = 'debug'\n")
-    settings = load(path, {"AGENT_NODE_PORT": "2", "AGENT_NODE_LEVEL": "error"}, {"port": 3, "level": None})
-    assert (settings.http.port, settings.log.level, settings.http.host) == (3, "error", ("127.0.0.1",))
+    path = written(tmp_path, "[http]\nport = 1\nhost = '127.0.0.1'\n[log]\nlog_level = 'debug'\n")
+    settings = load(path, {"AGENT_NODE_PORT": "2", "AGENT_NODE_LOG_LEVEL": "error"}, {"port": 3, "log_level": None})
+    assert (settings.http.port, settings.log.log_level, settings.http.host) == (3, "error", ("127.0.0.1",))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_flag_may_be_a_text_or_a_value() -> None:
         ("[limits]\nheader_wait = 0\n", "from 0.1"),
         ("[limits]\nheader_block = 1\n", "a whole number of bytes from 1024"),
         ("[limits]\nlimit_loopback = 1\n", "true or false"),
-        ("[log]\nlevel = 'loud'\n", 'one of "debug", "info"'),
+        ("[log]\nlog_level = 'loud'\n", 'one of "debug", "info"'),
         ("[agent]\nacts_for = 'nobody'\n", 'one of "person", "organization", "anyone"'),
         ("[agent]\nhandle = 'two words'\n", "a text without spaces"),
         ("[agent]\nhandle = ' '\n", "a text without spaces"),
@@ -136,7 +136,7 @@ def test_a_wrong_flag_is_named_as_it_is_typed() -> None:
     ("toml", "said"),
     [
         ("[http]\nprot = 1\n", "there is no setting prot in [http]; the nearest is port in [http]"),
-        ("[http]\nlevel = 'info'\n", "there is no setting level in [http]; it stands in [log]"),
+        ("[http]\nlog_level = 'info'\n", "there is no setting log_level in [http]; it stands in [log]"),
         ("port = 1\n", "there is no setting port outside every section; it stands in [http]"),
         ("[limit]\nconnections = 1\n", "there is no section [limit]; the nearest is limits"),
         ("[limits]\nconections = 1\n", "the nearest is connections in [limits]"),

@@ -18,6 +18,7 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.publishing import PublishError
 from entryway.http import Request, Response
+from node.config import DECLARED
 from node.control import BODY_LIMIT, control_listener, control_router
 from node.errors import Exit, NodeError
 from node.home import Home
@@ -159,7 +160,7 @@ async def test_there_is_nothing_else(method: str, target: str, status: int) -> N
 
 
 def test_the_largest_descriptor_that_a_setting_allows_fits() -> None:
-    assert control_router(Node()).body_limit(Request()) == BODY_LIMIT >= 16 * 2**20
+    assert control_router(Node()).body_limit(Request()) == BODY_LIMIT > DECLARED["descriptor_bytes"].about.high
 
 
 # The file.

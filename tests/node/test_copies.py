@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from node import copies
-from node.errors import NodeError
-from node.files import write_new
+from node.files import write
 from node.home import Home
 from store import Reader, Store, StoreError, schema
 from tests.node.parts import Told, damage, draft, identity_of, new_home, published, told
@@ -75,11 +74,12 @@ def test_a_destination_that_cannot_be_written_is_named(home: Home, tmp_path: Pat
 
 
 def test_a_backup_that_fails_half_way_is_not_there(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(source: Path, _target: Path) -> None:
-        if source == home.agent_seed:
+    def full(target: Path, data: bytes) -> bool:
+        if target.name == home.agent_seed.name:
             raise OSError(28, "No space left on device")
+        return write(target, data)
 
-    monkeypatch.setattr(copies, "_copy", full)
+    monkeypatch.setattr(copies, "write", full)
     before = beside(home)
     end = back_up(home, tmp_path / "b")
     assert (end.exit_code, end.error()["code"]) == (1, "BACKUP_UNWRITABLE")
@@ -284,12 +284,12 @@ def test_a_restore_that_was_cut_short_is_finished_by_the_same_command(
 
     def cut_at(name: str, path: Path, data: bytes) -> bool:
         if path.name == name:
-            raise NodeError("HOME_UNUSABLE", "No space left on device")
-        return write_new(path, data)
+            raise OSError(28, "No space left on device")
+        return write(path, data)
 
     for name in ("draft.json", "agent.seed", "seal.seed", "agent.id"):
         with monkeypatch.context() as patch:
-            patch.setattr(copies, "write_new", partial(cut_at, name))
+            patch.setattr(copies, "write", partial(cut_at, name))
             assert restore(tmp_path / "b", other).error()["code"] == "HOME_UNUSABLE"
     assert restore(tmp_path / "b", other).exit_code == 0
     assert identity_of(other).id == identity_of(home).id

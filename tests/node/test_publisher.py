@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -354,6 +356,15 @@ def test_over_a_damaged_version_only_a_later_one_is_published(bench: Bench, agen
     data = draft(agent_version, does="Reads bills.")
     bench.refuses("CURRENT_DAMAGED", lambda: bench.publish(data, respell=respell))
     assert bench.publish(draft("1.1", does="Reads bills.")).changed
+
+
+def test_bytes_that_are_gone_are_not_said_to_be_there(bench: Bench) -> None:
+    first = bench.publish(draft())
+    with closing(sqlite3.connect(bench.path)) as connection, connection:
+        connection.execute("DELETE FROM artifacts")
+    for data in (draft(), first.descriptor.data):
+        bench.refuses("CURRENT_DAMAGED", functools.partial(bench.publish, data))
+    assert bench.publish(draft("1.1")).changed
 
 
 def test_a_damaged_version_is_not_rolled_back_to(bench: Bench) -> None:
