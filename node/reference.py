@@ -131,7 +131,7 @@ def _command_lines() -> Iterator[str]:
             _WIDTH,
         ),
     )
-    group = click.Context(main_group, info_name="agent-node")
+    group = click.Context(main_group, info_name="agent-node", **main_group.context_settings)
     for name in COMMANDS:
         command = main_group.get_command(group, name)
         assert command is not None
