@@ -76,9 +76,12 @@ def decode(body: bytes, codec: Codec) -> JsonValue:
         raise invalid_envelope() from None
 
 
-def encode_reply(reply: Reply, codec: Codec, beside: Beside | None = None) -> bytes:
-    """The reply map: `envelope`, and beside it the Descriptor when there is one."""
-    return reply.msgpack(beside) if codec is Codec.MSGPACK else reply.json(beside)
+def encode_reply(reply: Reply, codec: Codec, beside: Beside | None = None) -> tuple[bytes, bytes]:
+    """The reply map, in two parts: `envelope`, and beside it the Descriptor, if any, which all replies share."""
+    alone = beside is None
+    if codec is Codec.MSGPACK:
+        return reply.msgpack(alone=alone), b"" if beside is None else beside.packed
+    return reply.json(alone=alone), b"\n" if beside is None else beside.json
 
 
 def encode(value: object, codec: Codec) -> bytes:

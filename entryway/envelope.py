@@ -83,6 +83,11 @@ def read_envelope(value: object, expected_type: str = "request") -> Envelope:
     return Envelope(identifier, expected_type, seconds, sender, recipient, payload, signature, value)
 
 
+def signed_bytes(envelope: Envelope) -> bytes:
+    """What the signature of an envelope is over: the tag and the JCS form of all members but `sig`."""
+    return ENVELOPE_TAG + canonical({name: value for name, value in envelope.members.items() if name != "sig"})
+
+
 def new_uuid() -> str:
     """A random UUID (RFC 9562, version 4)."""
     text = urandom(16).hex()

@@ -222,29 +222,37 @@ class Response(NamedTuple):
     start: bytes
     tail: bytes
     body_size: int
+    shared: bytes = b""
 
-    def parts(self, date: bytes, *, head: bool, close: bool) -> tuple[bytes, bytes]:
-        """What to send: a small first part, and a second that is shared between sends unless `head` cuts it.
+    def parts(self, date: bytes, *, head: bool, close: bool) -> tuple[bytes, bytes, bytes]:
+        """What to send, in three parts, the last of which is the same object for everybody it is sent to.
 
         `date` is a whole header line with its line break. Of an answer to HEAD the body is left out, its length not.
         """
         first = self.start + date
         if close:
             first += b"Connection: close\r\n"
-        return first, self.tail[: len(self.tail) - self.body_size] if head else self.tail
+        if head:
+            return first, self.tail[: len(self.tail) - self.body_size], b""
+        return first, self.tail, self.shared
 
 
 def response(
-    status: int, headers: tuple[tuple[str, str], ...], body: bytes = b"", *, content_length: bool = True
+    status: int,
+    headers: tuple[tuple[str, str], ...],
+    body: bytes = b"",
+    *,
+    shared: bytes = b"",
+    content_length: bool = True,
 ) -> Response:
-    """Lays a response out.
+    """Lays a response out. The body is `body`, then `shared`, which is never copied.
 
     Raises ValueError for a header value that is not printable ASCII: whoever puts foreign text into a header encodes
     it first (`header_text`).
     """
     start, fields = _header_block(status, headers)
-    length = b"Content-Length: %d\r\n" % len(body) if content_length else b""
-    return Response(status, start, b"".join((fields, length, b"\r\n", body)), len(body))
+    length = b"Content-Length: %d\r\n" % (len(body) + len(shared)) if content_length else b""
+    return Response(status, start, b"".join((fields, length, b"\r\n", body)), len(body), shared)
 
 
 @lru_cache(maxsize=64)

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ipaddress
 from collections import OrderedDict
 
-from descriptor.canonical import canonical
 from descriptor.keys import verify
-from entryway.envelope import ENVELOPE_TAG, Envelope, invalid_envelope
+from entryway.envelope import Envelope, invalid_envelope, signed_bytes
 
 FRESH_BEHIND = 600.0  # seconds an envelope may be old (binding 5)
 FRESH_AHEAD = 300.0  # seconds its clock may run ahead of ours
@@ -125,18 +124,18 @@ class Inbound:
         self._agent_id = agent_id
         self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def judge(self, envelope: Envelope, now: float, *, signed: bool) -> str | None:
+    def judge(self, envelope: Envelope, now: float, *, signed: bool, over: bytes | None = None) -> str | None:
         """The verified sender; None for an anonymous one, which `signed=False` allows.
 
-        `now` is in seconds since 1970. An unsigned envelope has no sender to remember: asking twice changes nothing,
-        and a stranger cannot fill the memory that protects the others. Raises EntrywayError INVALID_ENVELOPE.
+        `now` is in seconds since 1970. `over` is what the signature is over, where that has been worked
+        out already. An unsigned envelope has no sender to remember: asking twice changes nothing, and a stranger cannot
+        fill the memory that protects the others. Raises EntrywayError INVALID_ENVELOPE.
         """
         sender = envelope.sender
         if envelope.signature is not None:
             if sender is None:
                 raise invalid_envelope()
-            body = {name: value for name, value in envelope.members.items() if name != "sig"}
-            if not verify(sender, ENVELOPE_TAG + canonical(body), envelope.signature):
+            if not verify(sender, signed_bytes(envelope) if over is None else over, envelope.signature):
                 raise invalid_envelope()
             # Remembered before it is judged further: a copy must not be tried again against another reason.
             self._remember((sender, envelope.id))

@@ -37,7 +37,7 @@ class ReplyPayload(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """The exact bytes of a Descriptor, as the member `descriptor` of a reply map in either codec."""
+    """The exact bytes of a Descriptor, as the member `descriptor` that ends a reply map, in either codec."""
 
     data: bytes
     json: bytes
@@ -47,7 +47,7 @@ class Beside(NamedTuple):
     def of(cls, data: bytes) -> Beside:
         """Works both forms out: base64url in JSON, a bin in msgpack."""
         packed = msgpack.packb("descriptor") + msgpack.packb(data)
-        return cls(data, b',"descriptor":"%s"' % b64url_encode(data).encode(), packed)
+        return cls(data, b',"descriptor":"%s"}\n' % b64url_encode(data).encode(), packed)
 
 
 class Reply(NamedTuple):
@@ -79,26 +79,24 @@ class Reply(NamedTuple):
             members["to"] = self.to
         return members
 
-    def json(self, beside: Beside | None) -> bytes:
-        """The reply map as JSON."""
-        envelope = f'{{"envelope":{{"sig":"{self.sig}",{self.text[1:]}'.encode()
-        return b"%s%s}\n" % (envelope, b"" if beside is None else beside.json)
+    def json(self, *, alone: bool) -> bytes:
+        """The reply map as JSON; unless it is `alone`, `Beside.json` has to follow."""
+        return f'{{"envelope":{{"sig":"{self.sig}",{self.text[1:]}{"}" if alone else ""}'.encode()
 
-    def msgpack(self, beside: Beside | None) -> bytes:
-        """The reply map as msgpack."""
+    def msgpack(self, *, alone: bool) -> bytes:
+        """The reply map as msgpack; unless it is `alone`, `Beside.packed` has to follow."""
         to = b"" if self.to is None else _TO + self.to.encode()
         texts = (self.id, self.ts, self.sender, self.in_reply_to, self.sig)
         identifier, ts, sender, in_reply_to, sig = [text.encode() for text in texts]
         return b"".join(
             (
-                _ONE_MEMBER if beside is None else _TWO_MEMBERS,
+                _ONE_MEMBER if alone else _TWO_MEMBERS,
                 _UNADDRESSED if self.to is None else _ADDRESSED,
                 _KNOWN,
                 *(_ID, identifier, _TS, ts, _FROM, sender, _IN_REPLY_TO, in_reply_to, _SIG, sig),
                 to,
                 _PAYLOAD,
                 self.payload.packed,
-                b"" if beside is None else beside.packed,
             )
         )
 

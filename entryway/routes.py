@@ -12,12 +12,14 @@ from collections.abc import Callable
 from typing import Protocol
 from urllib.parse import parse_qs, unquote
 
+import trio
+
 from descriptor.digests import parse_digest
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
-from entryway.envelope import read_envelope
+from entryway.envelope import Envelope, read_envelope, signed_bytes
 from entryway.errors import EntrywayError
 from entryway.exchanges import Question, answer, needs_signature, unavailable
 from entryway.http import Request, Response, json_body, response
@@ -40,6 +42,9 @@ from store import Version
 HISTORY_PAGE = 100
 HISTORY_MOST = 500
 DESCRIPTORS = b"/descriptors/"
+# Bytes of a signed question above which its canonical form is worked out in a worker thread, one at a time: up to a
+# tenth of a second of the processor, which anybody may ask for and everybody else would wait for.
+LARGE_QUESTION = 4096
 JSON_HEADERS = (("Content-Type", Codec.JSON.value), PLAIN_TYPE, ("Cache-Control", "no-cache"), CORS, EXPOSED)
 REPLY_HEADERS = {codec: (("Content-Type", codec.value), PLAIN_TYPE, NO_STORE) for codec in Codec}
 
@@ -71,6 +76,7 @@ class Entryway:
         self._archive = archive
         self._clock = clock
         self._inbound = Inbound(identity.id)
+        self._apart = trio.CapacityLimiter(1)
         self.router = Router(
             {
                 b"/.well-known/agent-descriptor.json": get("well-known", self._well_known, public=True),
@@ -132,15 +138,25 @@ class Entryway:
         ]
         return response(200, JSON_HEADERS, json_body({"versions": listed, "next": following}))
 
-    def _entryway(self, request: Request) -> Response:
+    def _entryway(self, request: Request) -> Answer:
         asked_in = body_codec(request.headers.get(b"content-type"))
         envelope = read_envelope(decode(request.body, asked_in))
+        if envelope.signature is not None and len(request.body) > LARGE_QUESTION:
+            return self._entryway_apart(request, asked_in, envelope)
+        return self._answered(request, asked_in, envelope)
+
+    async def _entryway_apart(self, request: Request, asked_in: Codec, envelope: Envelope) -> Response:
+        over = await trio.to_thread.run_sync(signed_bytes, envelope, limiter=self._apart)
+        return self._answered(request, asked_in, envelope, over)
+
+    def _answered(self, request: Request, asked_in: Codec, envelope: Envelope, over: bytes | None = None) -> Response:
         now = self._clock()
-        sender = self._inbound.judge(envelope, now, signed=needs_signature(envelope))
+        sender = self._inbound.judge(envelope, now, signed=needs_signature(envelope), over=over)
         saying = answer(self.snapshot, Question(envelope, sender))
         reply = sign_reply(self._identity, saying.payload, envelope.id, sender, now)
         codec = reply_codec(request.headers.get(b"accept"), asked_in)
-        return response(200, REPLY_HEADERS[codec], encode_reply(reply, codec, saying.beside))
+        own, shared = encode_reply(reply, codec, saying.beside)
+        return response(200, REPLY_HEADERS[codec], own, shared=shared)
 
 
 def _whole_number(query: dict[str, list[str]], name: str, most: int) -> int | None:

@@ -113,6 +113,7 @@ class Server:
 
     async def _accept(self, listener: socket.socket, conversations: trio.Nursery) -> None:
         listener.setblocking(False)
+        refused = False
         while True:
             await trio.lowlevel.wait_readable(listener)
             try:
@@ -122,9 +123,12 @@ class Server:
             except OSError as error:
                 if error.errno in NO_LISTENER:
                     raise
-                log.warning("connection_not_accepted", reason=error.strerror)
+                if not refused:
+                    log.warning("connections_not_accepted", reason=error.strerror)
+                refused = True
                 await trio.sleep(0.1)
                 continue
+            refused = False
             self._admit(sock, address[0] if isinstance(address, tuple) else None, conversations)
 
     def _admit(self, sock: socket.socket, address: str | None, conversations: trio.Nursery) -> None:
@@ -277,7 +281,7 @@ class Connection:
         error = EntrywayError("INTERNAL", "This node could not answer, and has logged why.")
         return self._server.application.refuse(error, request)
 
-    def _laid_out(self, answer: Response, *, head: bool, close: bool) -> tuple[bytes, bytes]:
+    def _laid_out(self, answer: Response, *, head: bool, close: bool) -> tuple[bytes, bytes, bytes]:
         return answer.parts(self._server.date_line(), head=head, close=close)
 
     def _set_deadline(self, *, answered: bool) -> None:

@@ -1,5 +1,5 @@
 """`python -m node` is `agent-node`."""
 
-from node.cli import main
+from node.cli import program
 
-main()
+program()

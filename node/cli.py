@@ -7,6 +7,8 @@ Source: binding 9.
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 
 import click
 
@@ -61,6 +63,15 @@ class Table(click.Group):
             raise SystemExit(refuse(refusal, as_json)) from None
 
 
+def program() -> None:
+    """The console script: `main`, with all three standard streams open whatever the caller closed."""
+    # Python leaves None where one is closed, and the next file that is opened would take its number.
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: PTH123, SIM115  # open for as long as the program runs
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115  # as above
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115  # as above
+    main()
+
+
 @click.group(cls=Table, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="agent-node", prog_name="agent-node")
 def main() -> None:
@@ -73,4 +84,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    program()

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,13 +116,13 @@ def refuse(error: Refusal, as_json: bool) -> int:
     """Tells a refusal and returns the exit code."""
     refusal = as_node_error(error)
     details = dict(refusal.details or {})
-    if as_json:
-        click.echo(json.dumps({"error": {"code": refusal.code, "message": refusal.message, **details}}))
-    else:
-        click.echo(f"agent-node: {plain(refusal.message)} [{refusal.code}]", err=True)
-        findings = details.get("findings")
-        if isinstance(findings, list):
-            for line in finding_lines(findings):
+    with suppress(OSError):  # where nothing can be written, the exit code has to say it
+        if as_json:
+            click.echo(json.dumps({"error": {"code": refusal.code, "message": refusal.message, **details}}))
+        else:
+            click.echo(f"agent-node: {plain(refusal.message)} [{refusal.code}]", err=True)
+            findings = details.get("findings")
+            for line in finding_lines(findings) if isinstance(findings, list) else ():
                 click.echo(plain(line), err=True)
     return int(refusal.exit_code)
 

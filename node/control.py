@@ -20,6 +20,7 @@ import os
 import socket
 import stat
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Protocol
 from urllib.parse import parse_qs
 
@@ -124,6 +125,13 @@ def _operating(act: Callable[[Request], Awaitable[Response]]) -> Callable[[Reque
             raise OperatorError(as_node_error(error)) from error
 
     return acting
+
+
+def remove_socket(home: Home, inode: int) -> None:
+    """Takes `control.sock` away if it is still the one with this inode. One that cannot be removed is only stale."""
+    with suppress(OSError):
+        if home.socket.stat().st_ino == inode:
+            home.socket.unlink()
 
 
 def control_listener(home: Home) -> socket.socket:

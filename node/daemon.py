@@ -32,7 +32,7 @@ from entryway.snapshot import Damaged, Published, published
 from node.addresses import listen, urls
 from node.archive import StoreArchive, load_snapshot
 from node.config import Limits, Settings, changed
-from node.control import control_listener, control_router
+from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
 from node.home import Home
 from node.identity import Keys
@@ -103,7 +103,8 @@ class Daemon:
                 for listener in listen(self._settings.http.host, self._settings.http.port)
             ]
             control = opened.enter_context(control_listener(home))
-            opened.callback(home.socket.unlink, missing_ok=True)
+            self._socket = home.socket.stat().st_ino
+            opened.callback(remove_socket, home, self._socket)
             self._urls = urls(listeners)
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
@@ -217,7 +218,7 @@ class Daemon:
                     self._server.stopping.set()
                     self._control.stopping.set()
                     # Whoever comes now would wait for an answer that nobody gives any more.
-                    self._settled.home.socket.unlink(missing_ok=True)
+                    remove_socket(self._settled.home, self._socket)
 
     def _reload_on_signal(self) -> None:
         self._notifier.reloading()

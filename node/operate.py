@@ -26,6 +26,7 @@ from node.publisher import Publisher, terms_of
 from store import Reader, Store
 
 TRIES, PAUSE = 50, 0.1  # seconds between them: another process may finish what it does to the home
+PROBE = 2.0  # seconds a daemon that is well takes to say so, and more
 WAIT = 60.0  # seconds a daemon may take for a change: its disk may be slow
 
 Value = TypeVar("Value")
@@ -63,7 +64,7 @@ def running(home: Home) -> Control | None:
     transport = httpx.HTTPTransport(uds=str(home.socket), verify=False)
     client = httpx.Client(transport=transport, base_url="http://node", timeout=WAIT, trust_env=False)
     try:
-        client.get("/status")
+        client.get("/status", timeout=PROBE)
     except httpx.TimeoutException:
         pass  # somebody listens; what is wrong shows when it is asked
     except httpx.TransportError:

@@ -32,6 +32,7 @@ class Connected:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self.path = path
+        self._inode = path.stat().st_ino
 
     def close(self) -> None:
         """Closes the connection; the last one to close folds the write-ahead log into the file."""

@@ -26,6 +26,7 @@ Code = Literal[
     "STORE_NEWER",  # made by a later agent-node
     "STORE_OLDER",  # to be opened for writing once, which brings it up to date
     "STORE_READ_ONLY",
+    "STORE_REPLACED",  # the file was removed or replaced under its user
     "STORE_UNREADABLE",
 ]
 

@@ -120,12 +120,26 @@ class Store(Connected):
         )
         return entry
 
+    def _refuse_another_file(self) -> None:
+        # What is written to a file that has lost its name is acknowledged and gone.
+        try:
+            here = self.path.stat().st_ino
+        except OSError:
+            here = None
+        if here != self._inode:
+            raise StoreError(
+                "STORE_REPLACED",
+                f"{self.path} was removed or replaced while it was in use; nothing was changed. Stop the node, put the "
+                "store back or restore a backup, and start it again.",
+            )
+
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         connection = self._connection
         try:
             connection.execute("BEGIN IMMEDIATE")
             try:
+                self._refuse_another_file()
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:

@@ -28,6 +28,15 @@ def _agent_version(document: Document) -> Iterator[Problem]:
     return text_problems(document, "agent_version")
 
 
+def _agent_version_seen(document: Document) -> Iterator[Problem]:
+    value = document.get("agent_version")
+    if isinstance(value, str) and value.strip() and (value != value.strip() or not value.isprintable()):
+        yield (
+            "/agent_version",
+            f"`agent_version` is {quoted(value)}, of which a part cannot be seen, and which sorts by it.",
+        )
+
+
 def _does(document: Document) -> Iterator[Problem]:
     return text_problems(document, "does")
 
@@ -93,6 +102,14 @@ RULES = (
         "`agent_version` is required: which version of the agent this describes, in the operator's own scheme.",
         'State the version of the agent as text, for example "agent_version": "1.0".',
         _agent_version,
+    ),
+    Rule(
+        "D6.2-agent_version-seen",
+        "6.2",
+        Severity.WARNING,
+        "Descriptors of one subject are ordered by `agent_version`, so whoever reads two of them should see why.",
+        "Leave out spaces at the ends and characters that cannot be seen.",
+        _agent_version_seen,
     ),
     Rule(
         "D6.2-does",

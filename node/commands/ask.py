@@ -10,6 +10,7 @@ import trio
 
 from descriptor.keys import decode_public
 from entryway.client import Answer, ClientError, ask, target_url
+from entryway.verdict import shown
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
 
@@ -35,6 +36,8 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
     """
     if expected_id is not None:
         decode_public(expected_id)
+    if not exchange.isprintable():
+        raise NodeError("INPUT_INVALID", "An exchange is a number, or a word such as help.", Exit.UNREADABLE)
     number = int(exchange) if exchange.isascii() and exchange.isdecimal() and len(exchange) < 10 else exchange
     answer = _answer(target, number, expected_id)
     if save is not None and answer.verified and answer.descriptor is not None:
@@ -76,7 +79,7 @@ def _lines(answer: Answer) -> list[str]:
         for name, passed in answer.checks.items()
     ]
     verdict = "Verified: every check holds." if answer.verified else "Not verified."
-    facts = [("agent", str((answer.envelope or {}).get("from", "not stated")))]
+    facts = [("agent", shown(str((answer.envelope or {}).get("from", "not stated"))))]
     facts += [("status", answer.status or "not stated")]
     if answer.digest is not None:
         facts += [("agent_version", answer.agent_version or "not stated"), ("digest", answer.digest)]

@@ -118,6 +118,8 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
         "/organization_name",
         signed({**BOUND, "acts_for": "organization", "organization_name": 7}),
     ),
+    ("D6.2-agent_version-seen", "/agent_version", {**DRAFT, "agent_version": " 1.0"}),
+    ("D6.2-agent_version-seen", "/agent_version", {**DRAFT, "agent_version": "1\u202e0"}),
     ("D6.3-kind", "/offerings/1/inputs/1/kind", {**DRAFT, **offerings("text", "pdf")}),
     ("D6.3-kind", "/offerings/1/inputs/0/kind", {**DRAFT, **offerings("text/plain; charset=utf-8")}),
     ("D6.3-kind", "/offerings/1/inputs/0/kind", {**DRAFT, **offerings(None)}),

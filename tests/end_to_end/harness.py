@@ -94,9 +94,8 @@ def begun(
     process = subprocess.Popen(
         [sys.executable, "-m", "node", *map(str, arguments), *flags],
         env=environment(env),
-        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        **{"stdin": subprocess.DEVNULL, **how},
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **how},
     )
     with process:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sqlite3
 import time
@@ -15,7 +16,7 @@ import pytest
 from node.home import Home
 from node.identity import create
 from node.passphrase import LEAST
-from tests.end_to_end.harness import command, fresh_home, running, short_directory
+from tests.end_to_end.harness import begun, command, fresh_home, running, short_directory
 from tests.node.parts import Told, draft, published, told
 
 PASSPHRASE = "correct horse"
@@ -263,3 +264,28 @@ def test_how_long_a_start_takes(home: Home, capsys: pytest.CaptureFixture[str]) 
         assert node.get().status == 200
     with capsys.disabled():
         print(f"\nready {seconds:.2f} s after the start, on this machine as it is now")
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_standard_stream_that_is_closed_is_no_reason_to_fall(home: Home, closed: int) -> None:
+    ended = command("history", home=home, stdin=b"", preexec_fn=lambda: os.close(closed))
+    assert ended.exit_code == 0
+
+
+def test_a_stream_that_takes_nothing_is_told_no_traceback(home: Home) -> None:
+    with Path("/dev/full").open("wb") as full, Path(os.devnull).open("rb") as nothing:
+        for arguments in (["history"], ["history", "--json"], ["status", "--json"]):
+            with begun(*arguments, home=home, stdin=nothing, stdout=full) as process:
+                _, err = process.communicate(timeout=60)
+            assert process.returncode in (1, 3)
+            assert b"Traceback" not in err
+
+
+def test_a_node_takes_away_no_socket_but_its_own(home: Home) -> None:
+    with running(home) as node:
+        home.socket.unlink()
+        with socket.socket(socket.AF_UNIX) as other:
+            other.bind(str(home.socket))
+            node.signal(signal.SIGTERM)
+            node.stopped()
+            assert home.socket.is_socket()

@@ -72,10 +72,16 @@ def test_the_templates_of_a_reply_are_its_canonical_form_and_its_msgpack_form(
     reply = sign_reply(identity, ReplyPayload.of(doubles(payload)), request_id, to, now)
     assert reply.text.encode() == rfc8785.dumps(without_sig(reply.members))
     verified_by_nacl(identity, reply.members)
-    assert {name: doubles(value) for name, value in json.loads(reply.json(None))["envelope"].items()} == reply.members
-    assert msgpack.unpackb(reply.msgpack(None)) == {"envelope": reply.members}
+    assert {
+        name: doubles(value) for name, value in json.loads(reply.json(alone=True))["envelope"].items()
+    } == reply.members
+    assert msgpack.unpackb(reply.msgpack(alone=True)) == {"envelope": reply.members}
     beside = Beside.of(b"\x00\xff")
-    assert msgpack.unpackb(reply.msgpack(beside)) == {"envelope": reply.members, "descriptor": b"\x00\xff"}
+    assert msgpack.unpackb(reply.msgpack(alone=False) + beside.packed) == {
+        "envelope": reply.members,
+        "descriptor": b"\x00\xff",
+    }
+    assert json.loads(reply.json(alone=False) + beside.json)["descriptor"] == "AP8"
 
 
 def test_a_reply_has_the_members_of_the_binding() -> None:

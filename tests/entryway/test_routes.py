@@ -8,6 +8,7 @@ from typing import Any
 import msgpack
 import pytest
 import rfc8785
+import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nacl.signing import VerifyKey
@@ -424,3 +425,31 @@ async def test_an_unknown_path_says_where_the_descriptor_is(target: str) -> None
     got = await answer_of(published_door(), asked("GET", target))
     assert got.status == 404
     assert WELL_KNOWN in got.error()["message"]
+
+
+async def test_a_large_signed_question_keeps_nobody_waiting() -> None:
+    entryway = published_door()
+    # The slowest there is to make canonical: characters that have to be escaped, one by one.
+    members = {**request_envelope({"exchange": 2}, NOW, identity=OTHER), "note": "\x01" * 60_000, "sig": "A" * 86}
+    answer = entryway.router.respond(post(members, Codec.MSGPACK))
+    assert not isinstance(answer, Response)
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await trio.sleep(0.001)
+            turns += 1
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(count)
+        got = received(await answer)
+        nursery.cancel_scope.cancel()
+    assert (got.status, turns > 0) == (400, True)
+
+
+async def test_a_large_question_that_is_signed_well_is_answered() -> None:
+    members = request_envelope({"exchange": 2, "note": "x" * 10_000}, NOW, identity=OTHER)
+    answer = published_door().router.respond(post(members))
+    assert not isinstance(answer, Response)
+    assert json.loads(received(await answer).body)["envelope"]["to"] == OTHER.id

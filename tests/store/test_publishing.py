@@ -215,3 +215,25 @@ def test_a_hindered_publish_is_typed_and_the_store_is_usable_again(
         assert current.seq == reader.last_event_seq() == reader.counts().versions
         assert publish(store, 50, int(current.agent_version)).event_seq == current.seq + 1
         assert list(reader.verify()) == []
+
+
+def _removed(path: Path) -> None:
+    path.unlink()
+
+
+def _replaced(path: Path) -> None:
+    path.rename(path.with_name("aside.db"))
+    Store.open(path).close()
+
+
+@pytest.mark.parametrize("happens", [_removed, _replaced])
+def test_nothing_is_acknowledged_into_a_file_that_has_lost_its_name(
+    tmp_path: Path, happens: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "node.db"
+    with Store.open(path) as store:
+        publish(store, 1, None)
+        happens(path)
+        with pytest.raises(StoreError) as caught:
+            publish(store, 2, 1)
+    assert caught.value.code == "STORE_REPLACED"
