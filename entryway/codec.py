@@ -26,6 +26,7 @@ from entryway.reply import Beside, Reply
 MAX_NESTING = 64
 MAX_VALUES = 4096  # what an envelope may be made of, so that its canonical form is bounded before its signature is
 MAX_INTEGER = 2**53
+CLAIMS_COST = 512  # bytes of a body below which whatever it claims costs less than it takes to look
 
 
 class Codec(Enum):
@@ -96,7 +97,7 @@ def _unpack(body: bytes) -> object:
     # msgpack lays an array or map out as large as it claims to be, before it reads a member, and does so again for each
     # one inside it. So where a claim of 16 members or more can stand, the body is first read past without building
     # anything: it ends there unless every claimed member is in it.
-    if b"\xdc" in body or b"\xdd" in body or b"\xde" in body or b"\xdf" in body:
+    if len(body) > CLAIMS_COST and any(claim in body for claim in (b"\xdc", b"\xdd", b"\xde", b"\xdf")):
         claims = msgpack.Unpacker(read_size=len(body), max_buffer_size=len(body))
         claims.feed(body)
         claims.skip()
@@ -127,23 +128,23 @@ def _as_json(value: object, depth: int, left: list[int]) -> JsonValue:
 
     `left` holds one number: how many values may still come.
     """
-    if isinstance(value, str) or value is None or value is True or value is False:
-        return value
-    if isinstance(value, int):
-        return value if -MAX_INTEGER <= value <= MAX_INTEGER else RoundedInteger(value)
-    if isinstance(value, dict | list):
+    if isinstance(value, (dict, list)):  # a tuple is asked much faster than a union, and this is asked often
         left[0] -= len(value)
         if depth == 0 or left[0] < 0:
             raise ValueError("nested too deeply, or made of too many values")
         depth -= 1
         if isinstance(value, list):
             return [_as_json(item, depth, left) for item in value]
-        if not all(type(name) is str for name in value):
+        if bytes in map(type, value):
             raise ValueError("a name is not a string")
         # Most members are text: asked here, it saves a call for each.
         return {
             name: member if type(member) is str else _as_json(member, depth, left) for name, member in value.items()
         }
+    if isinstance(value, str) or value is None or value is True or value is False:
+        return value
+    if isinstance(value, int):
+        return value if -MAX_INTEGER <= value <= MAX_INTEGER else RoundedInteger(value)
     if isinstance(value, bytes):
         return b64url_encode(value)
     if isinstance(value, float) and math.isfinite(value):
