@@ -3,15 +3,14 @@
 The first four bytes say, over and over, how long the next piece is; what a peer sends is behind them.
 
 - Fed whole and fed in pieces, the parser gives the same requests and the same error, and stays within its limits.
-- Another parser (h11), where it reads a request at the same place of the stream, reads the same one, and refuses none
-  for its framing that was taken here: nothing can be smuggled past either.
+- Another parser (h11), where it reads a request at the same place of the stream, reads the same one, and none that
+  was taken here is ambiguous to it: nothing can be smuggled past either.
 - A header that may come once is one line of the stream.
 - The routes answer every request, and what is sent reads as one response for each.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Iterator
 from itertools import cycle
 
@@ -35,7 +34,15 @@ TOKENS = (
     *("\n", "\r", "\t", " ", "\x00", "\x0b", ": ", "Trailer: x\r\n", "{}", "1\r\na\r\n", "5;a=b\r\n", " HTTP/0.9\r\n"),
     *('W/"', "gzip, "),
 )
-_FRAMING = re.compile("Content-Length|Transfer-Encoding|Host")
+# What h11 says of headers that leave open whose message this is, or where it ends.
+_AMBIGUOUS = {
+    "conflicting Content-Length headers",
+    "bad Content-Length",
+    "multiple Transfer-Encoding headers",
+    "Only Transfer-Encoding: chunked is supported",
+    "Missing mandatory Host: header",
+    "Found multiple Host: headers",
+}
 HEADER_LIMIT = 400
 BODY_LIMIT = 100
 PREFIX = 4
@@ -130,7 +137,7 @@ def _served(requests: list[Request]) -> list[Request]:
 
 
 def _by_h11(stream: bytes) -> Iterator[tuple[bytes, bytes, bytes] | None]:
-    """Method, target and body of the requests that h11 reads, and None for one whose framing it refuses."""
+    """Method, target and body of the requests that h11 reads; None for one whose headers are ambiguous."""
     connection = h11.Connection(h11.SERVER)
     connection.receive_data(stream)
     while True:
@@ -150,8 +157,8 @@ def _by_h11(stream: bytes) -> Iterator[tuple[bytes, bytes, bytes] | None]:
             connection.send(h11.EndOfMessage())
             connection.start_next_cycle()
         except h11.ProtocolError as error:
-            # About blanks in a request line the two differ, but not about whose message this is and where it ends.
-            if _FRAMING.search(str(error)):
+            # About other things, such as blanks in a request line, the two may differ.
+            if head is None and str(error) in _AMBIGUOUS:
                 yield None
             return
 
