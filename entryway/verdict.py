@@ -96,7 +96,7 @@ def judge_reply(
         return _verdict({"envelope": malformed}, members, None, digest, None, descriptor)
     status = _text(envelope.payload.get("status"))
     found = {
-        "envelope": _status_problem(status, request),
+        "envelope": _status_problem(status, request, descriptor),
         "answers_request": _answer_problem(envelope, request),
         "fresh": _time_problem(envelope, now),
         "addressed": _address_problem(envelope, request),
@@ -161,13 +161,15 @@ def _verdict(
 # One function a check: the reason why it does not hold, empty when it does.
 
 
-def _status_problem(status: str | None, request: Mapping[str, JsonValue]) -> str:
+def _status_problem(status: str | None, request: Mapping[str, JsonValue], descriptor: bytes | None) -> str:
     if status is None:
         return "The reply states no status."
     payload = request.get("payload")
     exchange = payload.get("exchange") if isinstance(payload, dict) else None
     if exchange == 2 and status not in STATUSES_OF_EXCHANGE_2:
         return f"The reply states the status {quoted(status)}, which exchange 2 does not have."
+    if descriptor is not None and status != "published":
+        return f"The reply carries a Descriptor and states {quoted(status)}: one of the two is not so."
     return _HOLDS
 
 

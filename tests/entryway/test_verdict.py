@@ -91,6 +91,13 @@ def test_what_the_exchange_says_is_verified() -> None:
     assert judge(reply_by(payload=dict(saying.payload.members)), saying.beside.data if saying.beside else None).verified
 
 
+def test_a_reply_that_says_none_is_published_and_carries_one_is_not_verified() -> None:
+    payload = {**snapshot_of(DATA).shown.members, "status": "none-published"}
+    verdict = judge(reply_by(payload=payload))
+    assert [name for name, holds in verdict.checks.items() if not holds] == ["envelope"]
+    assert "states 'none-published'" in verdict.reasons["envelope"]
+
+
 class _Envelope:
     """Of an envelope, all that an exchange looks at."""
 
@@ -167,7 +174,7 @@ TAMPERINGS: dict[str, Tampering] = {
     "a bare digest": (lambda: judge(reply_by(payload=claims(DATA, digest=digest_of(DATA)[7:]))), ["digest"]),
     "another size": (lambda: judge(reply_by(payload=claims(DATA, size=len(DATA) + 1))), ["digest"]),
     "no size": (lambda: judge(reply_by(payload=claims(DATA, size=None))), ["digest"]),
-    "bytes beside none-published": (lambda: judge(reply_by(data=None)), ["digest", "agent_version"]),
+    "bytes beside none-published": (lambda: judge(reply_by(data=None)), ["envelope", "digest", "agent_version"]),
     "bytes that are no JSON": (lambda: judge(reply_by(payload=claims(b"{")), b"{"), ["descriptor_readable"]),
     "bytes that are no object": (lambda: judge(reply_by(payload=claims(b"[]")), b"[]"), ["descriptor_readable"]),
     "no bytes at all": (lambda: judge(reply_by(payload=claims(b"")), b""), ["descriptor_readable"]),
