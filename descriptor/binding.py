@@ -27,11 +27,11 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import Identity, SealingKey
 from descriptor.pointers import pointer_to
-from descriptor.rules.section_6_2 import ACTS_FOR
 from descriptor.signatures import Signature, sign_key_claim, sign_statement, verify_statement
 from descriptor.strictjson import JsonValue
 from descriptor.text import append_members, remove_member, replace_member
 from descriptor.timestamps import format_timestamp
+from descriptor.vocabulary import ACTS_FOR
 
 _ADDED_TO_A_DRAFT = ("acts_for", "organization_name", "encryption_key", "trust")
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import decode_public
 from descriptor.rules.table import Document, Problem, Rule, Severity, described, is_draft, text_problems
+from descriptor.vocabulary import ACTS_FOR
 
 FORMAT = "agent-descriptor-v1"
-ACTS_FOR = ("person", "organization", "anyone")
 
 
 def _format(document: Document) -> Iterator[Problem]:

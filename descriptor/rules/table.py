@@ -58,6 +58,11 @@ def objects(value: JsonValue) -> Iterator[tuple[int, dict[str, JsonValue]]]:
                 yield index, item
 
 
+def offerings(document: Document) -> Iterator[tuple[int, dict[str, JsonValue]]]:
+    """The offerings that are objects, each with its index in `offerings`."""
+    return objects(document.get("offerings"))
+
+
 def described(value: JsonValue) -> str:
     """A value in a message: short, whatever it is."""
     match value:
