@@ -19,6 +19,7 @@ from typing import NoReturn
 
 import click
 
+from bench import checking
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -30,7 +31,7 @@ from bench.servers import Running
 from bench.single import publish_milliseconds, start_seconds
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish")
+SINGLE = ("start", "memory", "publish", "check")
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
@@ -96,8 +97,12 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
             report["publish_milliseconds"] = {
                 name: percentiles(_published(name, homes[name])) for name in homes if name in running
             }
+        checked = {}
+        if "check" in wanted:
+            _tell("checking Descriptors")
+            checked = report["check"] = checking.measure(checking.documents(time.time()))
         idle_rss = idle["node_10"]["rss_mib"] if "node_10" in idle else None
-        report["targets"] = targets(measured, idle_rss, starts)
+        report["targets"] = targets(measured, idle_rss, starts, checked)
     report["took_seconds"] = round(time.monotonic() - began, 1)
     return report
 

@@ -38,6 +38,8 @@ RATIOS = (
 )
 IDLE_RSS_MIB = 60.0
 START_SECONDS = 1.0
+CHECK_MILLISECONDS = {4096: 2.0, 1_048_576: 150.0}  # by the size of the document, in bytes
+CHECK_MEMORY = 12.0  # times the size of the document
 
 
 def spread(values: Sequence[float], digits: int = 1) -> Document:
@@ -68,7 +70,10 @@ def measurements(measured: Mapping[str, Sequence[Measured]]) -> Document:
 
 
 def targets(
-    measured: Mapping[str, Sequence[Measured]], idle_rss_mib: float | None, start: Sequence[float] | None
+    measured: Mapping[str, Sequence[Measured]],
+    idle_rss_mib: float | None,
+    start: Sequence[float] | None,
+    checked: Mapping[int, Mapping[str, float]],
 ) -> list[Document]:
     """Every target with its figure and whether it is met.
 
@@ -79,6 +84,16 @@ def targets(
         *(_ratio(one, measured) for one in RATIOS),
         _target("idle_rss_mib", idle_rss_mib, "under", IDLE_RSS_MIB),
         _target("start_seconds", None if start is None else median(start), "under", START_SECONDS),
+        *(
+            _target(f"check_ms_{size}", checked[size]["check_ms"] if size in checked else None, "under", most)
+            for size, most in CHECK_MILLISECONDS.items()
+        ),
+        _target(
+            "check_memory_times_size",
+            max((one["memory_times_size"] for one in checked.values()), default=None),
+            "under",
+            CHECK_MEMORY,
+        ),
     ]
 
 

@@ -11,6 +11,7 @@ library's encoder writes as well, at the speed of C; a property test holds the t
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 import rfc8785
@@ -19,6 +20,10 @@ from descriptor.errors import DescriptorError
 
 _LARGEST_SAFE = 2**53 - 1
 
+_TEXTS = {str, bool, type(None)}
+_NUMBERS = {int, float}
+_CONTAINERS = {dict, list}
+_PLAIN_KINDS = _TEXTS | _NUMBERS | _CONTAINERS
 _PLAIN = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True, separators=(",", ":")
 )
@@ -45,21 +50,33 @@ def canonical(value: object) -> bytes:
 
 def _is_plain(value: Any) -> bool:
     """Whether `json` writes the canonical form: no number that it spells and no name that it sorts otherwise."""
-    kind = type(value)
-    if kind is str or value is None or kind is bool:
-        return True
-    if kind is dict:
+    if isinstance(value, dict):
+        try:
+            names = "".join(value)
+        except TypeError:
+            return False
         # Names sort by UTF-16 code units, which is the order of their characters up to the surrogates.
-        return all(
-            type(name) is str and (name.isascii() or max(name) < "\ud800") and _is_plain(member)
-            for name, member in value.items()
-        )
-    if kind is list:
-        return all(map(_is_plain, value))
-    if kind is int:
-        return -_LARGEST_SAFE <= value <= _LARGEST_SAFE
+        return (names.isascii() or max(names) < "\ud800") and _are_plain(value.values())
+    return _are_plain(value if isinstance(value, list) else (value,))
+
+
+def _are_plain(values: Collection[Any]) -> bool:
+    # A document is mostly text, which is told by looking at each list and object as a whole.
+    kinds = set(map(type, values))
+    if kinds <= _TEXTS:
+        return True
+    if not kinds <= _PLAIN_KINDS:
+        return False
+    return all(_is_plain_number(one) for one in values if type(one) in _NUMBERS) and all(
+        _is_plain(one) for one in values if type(one) in _CONTAINERS
+    )
+
+
+def _is_plain_number(number: float) -> bool:
+    if isinstance(number, int):
+        return -_LARGEST_SAFE <= number <= _LARGEST_SAFE
     # Python writes 1e-05, 1e+16 and 1.0 where ECMAScript writes 0.00001, 10000000000000000 and 1.
-    return kind is float and 1e-4 <= abs(value) < 1e16 and not value.is_integer()
+    return 1e-4 <= abs(number) < 1e16 and not number.is_integer()
 
 
 def _dumps(value: Any) -> bytes:
