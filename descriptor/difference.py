@@ -5,7 +5,10 @@ of their members, and the order of entries that have a name of their own. Offeri
 list in which each carries an `id` or a `name` of its own, are matched by it, so that one put in front does not
 read as all of them changed. A list of anything else is one value.
 
-Source: binding 9 (`diff`).
+A document that describes a changed agent carries a new `agent_version` (chapter 6.5). Which changes do is judged by the
+member that changed: `new_version`.
+
+Source: binding 9 (`diff`), chapter 6.5.
 """
 
 from __future__ import annotations
@@ -15,13 +18,30 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from descriptor.canonical import canonical
-from descriptor.pointers import pointer_to
+from descriptor.pointers import pointer_to, tokens
 from descriptor.strictjson import JsonValue
 
 _SIGNED = ("signatures", "trust")
 _NAMES = ("id", "name")
 
 _Path = tuple[str | int, ...]
+
+# What says which document this is, or how to check and reach it, and nothing about what the agent does.
+_ABOUT_THE_DOCUMENT = frozenset({"agent_version", "encryption_key", "format", "signatures", "subject", "trust"})
+# What the chapter has the operator declare of the agent. Any other member is somebody else's business.
+_DECLARATIONS = frozenset(
+    {
+        *("does", "acts_for", "organization_name", "offerings", "interaction", "refusals", "role", "interfaces"),
+        *("fleet", "shape", "hosted_in", "systems", "limits", "handling_ref", "price_ref", "samples_ref"),
+        *("run_config", "standing", "default_input_modes", "default_output_modes", "sealing", "data_use"),
+        *("compliance", "access"),
+    }
+)
+# Sentences and names for people: the same fact may be said in other words.
+_PROSE = frozenset(
+    {"description", "does", "final", "for", "name", "organization_name", "purpose", "refusals", "statement", "text"}
+)
+_MOVES = frozenset({"location", "url"})
 
 
 class ChangeKind(StrEnum):
@@ -30,6 +50,14 @@ class ChangeKind(StrEnum):
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
+
+
+class NewVersion(StrEnum):
+    """Whether a change obliges a new `agent_version`. `PERHAPS`: only if the agent changed, and not just the words."""
+
+    YES = "yes"
+    PERHAPS = "perhaps"
+    NO = "no"
 
 
 @dataclass(frozen=True)
@@ -43,6 +71,23 @@ class Change:
     before: JsonValue
     after: JsonValue
     kind: ChangeKind
+
+    @property
+    def new_version(self) -> NewVersion:
+        """Whether the second document owes a new `agent_version` for this change.
+
+        A declared fact that is another one describes a changed agent. Prose may be another way to say the same, and
+        what a member that the chapter does not name means is not known here. Source: chapter 6.5.
+        """
+        path = tokens(self.pointer)
+        first, last = path[0], path[-1]
+        if first in _ABOUT_THE_DOCUMENT:
+            return NewVersion.NO
+        if first not in _DECLARATIONS or (last in _PROSE and self.kind is ChangeKind.CHANGED):
+            return NewVersion.PERHAPS
+        if last in _MOVES:
+            return NewVersion.NO
+        return NewVersion.YES
 
 
 def diff(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue], *, signed: bool = False) -> list[Change]:

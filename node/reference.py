@@ -19,6 +19,7 @@ from node.cli import COMMANDS
 from node.cli import main as main_group
 from node.config import DECLARED, RESERVED, SECTIONS
 from node.declared import PREFIX, Declared
+from node.rules_page import render_rules
 
 _WIDTH = 110
 
@@ -44,6 +45,7 @@ def render_commands() -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "configs/node.toml": render_toml,
     "docs/cli.md": render_commands,
+    "docs/rules.md": render_rules,
     "docs/settings.md": render_markdown,
 }
 """What is generated, by its path in the repository."""

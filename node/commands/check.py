@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 import click
 
-from descriptor.checker import Severity, check
+from descriptor.checker import RULES, Severity, check
+from descriptor.errors import quoted
 from node.console import Console, finding_lines, operator_command, read_input
-from node.errors import Exit
+from node.errors import Exit, NodeError
+from node.rules_page import explained
 from node.shapes import finding_document
 
 
 @click.command("check")
-@click.argument("file")
+@click.argument("file", required=False)
 @click.option("--strict", is_flag=True, help="Exit 1 for a warning too.")
+@click.option("--explain", metavar="RULE", help="Print what a rule asks for, and check nothing.")
 @operator_command
-def check_command(console: Console, file: str, strict: bool) -> None:
+def check_command(console: Console, file: str | None, strict: bool, explain: str | None) -> None:
     """Check a Descriptor, draft or bound. FILE may be - for stdin.
 
     Every finding says what is wrong, where (a JSON Pointer), by which rule and section of chapter 6, and what to do.
     Exit 0: clean, or warnings only; 1: errors; 2: unreadable.
     """
+    if explain is not None and file is None:
+        _explain(console, explain)
+    elif file is None or explain is not None:
+        raise NodeError("USAGE", "Give a FILE to check, or --explain RULE.", Exit.UNREADABLE)
+    else:
+        _check(console, file, strict)
+
+
+def _explain(console: Console, name: str) -> None:
+    rules = {rule.id.casefold(): rule for rule in RULES}
+    rule = rules.get(name.casefold())
+    if rule is None:
+        near = [rules[match].id for match in get_close_matches(name.casefold(), rules, n=3)]
+        known = f" Did you mean {' or '.join(near)}?" if near else " docs/rules.md lists them."
+        raise NodeError("NOT_FOUND", f"There is no rule {quoted(name)}.{known}")
+    document = {
+        "rule": rule.id,
+        "section": rule.section,
+        "severity": rule.severity,
+        "sentence": rule.sentence,
+        "remedy": rule.remedy,
+    }
+    console.result(document, explained(rule))
+
+
+def _check(console: Console, file: str, strict: bool) -> None:
     report = check(read_input(file))
     findings = [finding_document(finding) for finding in report.findings]
     warned = any(finding.severity is Severity.WARNING for finding in report.findings)

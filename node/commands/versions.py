@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import click
 
-from descriptor.difference import Change, ChangeKind, diff
+from descriptor.difference import Change, ChangeKind, NewVersion, diff
 from descriptor.digests import parse_digest
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
@@ -90,7 +90,8 @@ def show_command(console: Console, digest: str | None, raw: bool) -> None:
 def diff_command(console: Console, a: str, b: str) -> None:
     """Compare two Descriptors member by member. A and B are digests that are kept here, or files.
 
-    Exit 0 when they say the same, 1 when they differ.
+    A change marked ! is of what the agent is declared to do, and obliges a new agent_version; one marked ? obliges it
+    only if the agent changed and not only the words. Exit 0 when they say the same, 1 when they differ.
     """
     before, after = (_named(console, name) for name in (a, b))
     changes = diff(before.members, after.members)
@@ -98,11 +99,18 @@ def diff_command(console: Console, a: str, b: str) -> None:
         "a": before.digest,
         "b": after.digest,
         "changes": [
-            {"pointer": change.pointer, "kind": change.kind, "before": change.before, "after": change.after}
+            {
+                "pointer": change.pointer,
+                "kind": change.kind,
+                "before": change.before,
+                "after": change.after,
+                "new_version": change.new_version,
+            }
             for change in changes
         ],
     }
-    console.result(document, [_change_line(change) for change in changes] or ["They say the same."])
+    lines = [_change_line(change) for change in changes] or ["They say the same."]
+    console.result(document, [*lines, *_version_lines(before, after, changes)])
     if changes:
         raise SystemExit(Exit.NO)
 
@@ -127,7 +135,22 @@ def kept(reader: Reader | None, digest: str) -> bytes:
     return data
 
 
+def _version_lines(before: Descriptor, after: Descriptor, changes: list[Change]) -> Iterator[str]:
+    owed = {change.new_version for change in changes}
+    if before.agent_version != after.agent_version or not owed - {NewVersion.NO}:
+        return
+    if NewVersion.YES in owed:
+        yield f"Both say agent_version {after.agent_version}. B describes a changed agent and needs one of its own."
+    else:
+        yield f"Both say agent_version {after.agent_version}. B needs one of its own if the agent changed."
+
+
 def _change_line(change: Change) -> str:
+    mark = {NewVersion.YES: "!", NewVersion.PERHAPS: "?", NewVersion.NO: " "}[change.new_version]
+    return f"{mark} {_changed(change)}"
+
+
+def _changed(change: Change) -> str:
     before, after = (json.dumps(value, ensure_ascii=False) for value in (change.before, change.after))
     said = {
         ChangeKind.ADDED: f"+ {change.pointer}: {after}",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptor.canonical import canonical
-from descriptor.difference import Change, ChangeKind, diff
+from descriptor.difference import Change, ChangeKind, NewVersion, diff
 from descriptor.strictjson import JsonValue, RoundedInteger
 
 ADDED, REMOVED, CHANGED = ChangeKind.ADDED, ChangeKind.REMOVED, ChangeKind.CHANGED
@@ -130,3 +130,30 @@ def test_turned_round_it_names_as_many_changes(a: dict[str, Any], b: dict[str, A
         change.kind for change in back if change.kind is CHANGED
     )
     assert sum(change.kind is ADDED for change in there) == sum(change.kind is REMOVED for change in back)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "kind", "owed"),
+    [
+        ("/acts_for", CHANGED, NewVersion.YES),
+        ("/offerings/0", ADDED, NewVersion.YES),
+        ("/offerings/0/authority", CHANGED, NewVersion.YES),
+        ("/offerings/0/inputs/1/kind", CHANGED, NewVersion.YES),
+        ("/offerings/0/description", ADDED, NewVersion.YES),
+        ("/systems/0/access", CHANGED, NewVersion.YES),
+        ("/data_use", REMOVED, NewVersion.YES),
+        ("/price_ref/digest", CHANGED, NewVersion.YES),
+        ("/does", CHANGED, NewVersion.PERHAPS),
+        ("/offerings/0/description", CHANGED, NewVersion.PERHAPS),
+        ("/refusals", CHANGED, NewVersion.PERHAPS),
+        ("/somebody_elses", CHANGED, NewVersion.PERHAPS),
+        ("/url", ADDED, NewVersion.PERHAPS),
+        ("/agent_version", CHANGED, NewVersion.NO),
+        ("/subject/handle", CHANGED, NewVersion.NO),
+        ("/encryption_key", CHANGED, NewVersion.NO),
+        ("/price_ref/location", CHANGED, NewVersion.NO),
+        ("/compliance/0/attestation/url", CHANGED, NewVersion.NO),
+    ],
+)
+def test_what_describes_a_changed_agent_owes_a_new_version(pointer: str, kind: ChangeKind, owed: NewVersion) -> None:
+    assert Change(pointer, None, None, kind).new_version is owed

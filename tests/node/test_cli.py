@@ -213,9 +213,45 @@ def test_diff_names_every_member_that_differs(home: Home) -> None:
     end = told("diff", old, new, "--json", home=home)
     assert end.exit_code == 1
     changes = {change["pointer"]: change for change in end.document()["changes"]}
-    assert changes["/agent_version"] == {"pointer": "/agent_version", "kind": "changed", "before": "1", "after": "2"}
+    assert changes["/agent_version"] == {
+        "pointer": "/agent_version",
+        "kind": "changed",
+        "before": "1",
+        "after": "2",
+        "new_version": "no",
+    }
     people = told("diff", old, new, home=home)
     assert (people.exit_code, '~ /agent_version: "1" -> "2"' in people.out) == (1, True)
+
+
+def test_diff_says_which_changes_oblige_a_new_agent_version(home: Home, tmp_path: Path) -> None:
+    drafts = [tmp_path / "a.json", tmp_path / "b.json"]
+    drafts[0].write_bytes(draft("1", fleet=False))
+    drafts[1].write_bytes(draft("1", fleet=True))
+    people = told("diff", *map(str, drafts), home=home)
+    assert people.out.splitlines() == [
+        "! ~ /fleet: false -> true",
+        "Both say agent_version 1. B describes a changed agent and needs one of its own.",
+    ]
+    drafts[1].write_bytes(draft("1", does="Says it otherwise.", fleet=False))
+    assert told("diff", *map(str, drafts), home=home).out.splitlines()[1:] == [
+        "Both say agent_version 1. B needs one of its own if the agent changed."
+    ]
+
+
+def test_check_explains_a_rule(home: Home) -> None:
+    end = told("check", "--explain", "d6.12-SHAPE", "--json", home=home).document()
+    assert (end["rule"], end["section"], end["severity"]) == ("D6.12-shape", "6.12", "error")
+    people = told("check", "--explain", "D6.12-shape", home=home)
+    assert end["sentence"] in people.out
+    assert end["remedy"] in people.out
+
+
+def test_check_wants_one_file_or_one_rule(home: Home) -> None:
+    for arguments in ([], ["x.json", "--explain", "D6.2-format"]):
+        assert "Give a FILE to check, or --explain RULE." in told("check", *arguments, home=home).err
+    unknown = told("check", "--explain", "D6.2-fromat", home=home)
+    assert (unknown.exit_code, "Did you mean D6.2-format" in unknown.err) == (1, True)
 
 
 def test_diff_compares_a_file_with_what_is_kept(home: Home) -> None:
