@@ -124,13 +124,24 @@ class Publisher:
 
     def _repaired(self, data: bytes, terms: Terms, current: Version) -> Outcome | None:
         """What comes of the file of a version whose stored bytes are damaged; None when it is no such file."""
-        if not self._store.heal(data=data, digest=digest_of(data)):
+        if not self._heals(data):
             # A draft was bound when it was published; of the current version that moment is known.
             data = bind(data, terms, current.published_at)
-            if not self._store.heal(data=data, digest=digest_of(data)):
+            if not self._heals(data):
                 return None
         version = self._newest(terms.identity.id, digest_of(data))
         return None if version is None else _kept(data, version, healed=True)
+
+    def _heals(self, data: bytes) -> bool:
+        """Puts `data` back where what is stored under its digest is damaged. Looks first: writing is seldom needed."""
+        digest = digest_of(data)
+        try:
+            self._reader.artifact(digest)
+        except StoreError as error:
+            if error.code == "DAMAGED":
+                return self._store.heal(data=data, digest=digest)
+            raise
+        return False
 
     def _newest(self, subject: str, digest: str) -> Version | None:
         """The newest row of a digest in the history of a subject."""
