@@ -55,9 +55,8 @@ class Table(click.Group):
         except click.UsageError as error:
             if not as_json:
                 raise
-            # What these import is for commands that run.
-            from node.console import refuse  # noqa: PLC0415
-            from node.errors import Exit, NodeError  # noqa: PLC0415
+            from node.console import refuse  # noqa: PLC0415  # what it imports is for commands that run
+            from node.errors import Exit, NodeError  # noqa: PLC0415  # as above
 
             refusal = NodeError("USAGE", error.format_message(), Exit.UNREADABLE)
             raise SystemExit(refuse(refusal, as_json)) from None

@@ -251,7 +251,7 @@ def server_limits(limits: Limits) -> ServerLimits:
 def _render_metrics(
     answered: Counter[tuple[str, int]], values: dict[str, float], info: dict[str, str]
 ) -> tuple[str, bytes]:
-    # Imported when somebody first looks: a node that nobody measures does not carry the library in memory.
-    from node.metrics import CONTENT_TYPE, render  # noqa: PLC0415
+    # A node that nobody measures does not carry the library in memory.
+    from node.metrics import CONTENT_TYPE, render  # noqa: PLC0415  # imported when somebody first looks
 
     return CONTENT_TYPE, render(answered, values, info)

@@ -51,8 +51,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     that was completed.
     """
     while _number(connection) < len(MIGRATIONS):
-        # Costs a fifth of a second and some MiB: only a start that has something to migrate pays it.
-        from sqlite_utils import Database  # noqa: PLC0415
+        from sqlite_utils import Database  # noqa: PLC0415  # a fifth of a second, paid only by who migrates
 
         database = Database(connection, recursive_triggers=False, execute_plugins=False)
         connection.execute("BEGIN IMMEDIATE")

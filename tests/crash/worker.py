@@ -133,7 +133,7 @@ def run_child(pipe: int, round_: dict[str, str], how: int, at: int, error: int) 
         shim.crash_arm(round_["directory"].encode(), how, at, error, round_["record"].encode())
         SCENARIOS[round_["scenario"]](child)
         child.report("operations", shim.crash_disarm())
-    except BaseException:
+    except BaseException:  # whatever it is, the parent is to read it
         child.report("failed", traceback.format_exc())
     finally:
         os._exit(0)

@@ -87,7 +87,7 @@ def test_an_honest_reply_is_verified_check_by_check() -> None:
 
 
 def test_what_the_exchange_says_is_verified() -> None:
-    saying = answer(snapshot_of(DATA), Question(_Envelope({"exchange": 2}), None))  # type: ignore[arg-type]
+    saying = answer(snapshot_of(DATA), Question(_Envelope({"exchange": 2}), None))  # type: ignore[arg-type]  # all that is read of one
     assert judge(reply_by(payload=dict(saying.payload.members)), saying.beside.data if saying.beside else None).verified
 
 

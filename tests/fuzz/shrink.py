@@ -36,7 +36,7 @@ def _failure(one_input: Callable[[bytes], None], data: bytes) -> tuple[type[Base
     """What was raised, and where; None when nothing was."""
     try:
         one_input(data)
-    except BaseException as error:
+    except BaseException as error:  # any of them is a promise broken
         place = traceback.extract_tb(error.__traceback__)[-1]
         return type(error), place.filename, place.lineno
     return None

@@ -245,7 +245,7 @@ def test_what_examinations_raise_is_what_they_saw(home: Home) -> None:
     def broken() -> None:
         raise NodeError("SETTING_INVALID", "said")
 
-    seen = list(examine(home, broken, broken, lambda: identity_of(home).id, time.time()))  # type: ignore[arg-type]
+    seen = list(examine(home, broken, broken, lambda: identity_of(home).id, time.time()))  # type: ignore[arg-type]  # one that raises
     assert [one.message for one in seen if one.state == "bad"] == ["said", "said"]
 
 
