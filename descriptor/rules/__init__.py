@@ -10,6 +10,10 @@ from descriptor.rules import (
     section_6_3,
     section_6_6,
     section_6_9,
+    section_6_9_access,
+    section_6_9_data_use,
+    section_6_9_offerings,
+    section_6_11,
     section_6_12,
 )
 from descriptor.rules.table import Document, Problem, Rule, Severity
@@ -24,5 +28,9 @@ RULES: tuple[Rule, ...] = (
     *section_6_3.RULES,
     *section_6_6.RULES,
     *section_6_9.RULES,
+    *section_6_9_offerings.RULES,
+    *section_6_9_data_use.RULES,
+    *section_6_9_access.RULES,
+    *section_6_11.RULES,
     *section_6_12.RULES,
 )
