@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from descriptor.errors import DescriptorError
 from descriptor.pointers import pointer_to
 from descriptor.rules import forms
+from descriptor.rules.section_6_4 import given_away
 from descriptor.rules.table import Document, Problem, Rule, Severity, described, objects
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import parse_timestamp
@@ -66,15 +67,17 @@ def _membership(document: Document) -> Iterator[Problem]:
             yield pointer_to("access", name), f"`{name}` would publish who gets in."
 
 
-def access_values(document: Document) -> Iterator[Problem]:
-    """What an access block holds that is one caller's own, by the names of its members."""
+def _secrets(document: Document) -> Iterator[Problem]:
     access = _block(document)
     holders: list[tuple[forms.Path, _Block]] = [(("access",), access)]
     holders += [(("access", "schemes", index), scheme) for index, scheme in objects(access.get("schemes"))]
+    told = set()
     for path, holder in holders:
         for name in holder:
             if name.lower() in _VALUES:
+                told.add(pointer_to(*path, name))
                 yield pointer_to(*path, name), f"`{name}` would hold what one caller presents or is known by."
+    yield from (problem for problem in given_away(access, ("access",)) if problem[0] not in told)
 
 
 def _compliance(document: Document) -> Iterator[Problem]:
@@ -142,6 +145,18 @@ RULES = (
         "Who is on an access list is never published.",
         "Take the list out; the door is kept in the roster, which stays with the node.",
         _membership,
+    ),
+    Rule(
+        "D6.9-access-secret",
+        "6.9",
+        Severity.ERROR,
+        "An access declaration carries no credential, token, key, secret, account or tenant identifier, and nothing "
+        "that "
+        "differs from one caller to the next.",
+        "Name the header or the scheme, never what is in it. A registry refuses the document, and what was published "
+        "has "
+        "leaked already: revoke it.",
+        _secrets,
     ),
     Rule(
         "D6.9-compliance",
