@@ -165,8 +165,13 @@ def leaks(text: str, name: str = "") -> Iterator[Leak]:
         yield from _all(Family.CREDENTIAL, "a credential after its name", text, _SAID)
     if "earer" in text or "asic" in text or "EARER" in text or "ASIC" in text:
         yield from _all(Family.CREDENTIAL, "a token after its scheme", text, _SCHEME_TOKEN)
-    if digits and name and _TELLING.search(name) and _RANDOM.fullmatch(text):
+    if digits and name and tells_of_credentials(name) and _RANDOM.fullmatch(text):
         yield Leak(Family.CREDENTIAL, "a credential under a name that says so", 0, len(text))
+
+
+def tells_of_credentials(name: str) -> bool:
+    """Whether the name of a member says that what it holds is a credential."""
+    return _TELLING.search(name) is not None
 
 
 def _all(family: Family, what: str, text: str, pattern: re.Pattern[str]) -> Iterator[Leak]:

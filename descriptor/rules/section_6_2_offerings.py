@@ -20,11 +20,12 @@ RUN_CONTEXT_KIND = "application/vnd.agentmesh.run-context+json"
 _Item = tuple[forms.Path, dict[str, JsonValue]]
 
 
-def _items(document: Document, side: str) -> Iterator[_Item]:
-    """The inputs or outputs of every offering, each with the path that leads to it."""
+def _items(document: Document, side: str, having: str | None = None) -> Iterator[_Item]:
+    """The inputs or outputs of every offering, or those `having` a member, each with the path that leads to it."""
     for place, offering in offerings(document):
         for index, item in objects(offering.get(side)):
-            yield ("offerings", place, side, index), item
+            if having is None or having in item:
+                yield ("offerings", place, side, index), item
 
 
 def _offerings(document: Document) -> Iterator[Problem]:
@@ -67,13 +68,13 @@ def _input(document: Document) -> Iterator[Problem]:
 
 
 def _max_bytes(document: Document) -> Iterator[Problem]:
-    for path, item in _items(document, "inputs"):
+    for path, item in _items(document, "inputs", having="max_bytes"):
         yield from forms.whole_number(item, "max_bytes", path, least=1)
 
 
 def _via(document: Document) -> Iterator[Problem]:
     # The vocabulary is another specification's, so only the form of its words can be judged here.
-    for path, item in _items(document, "inputs"):
+    for path, item in _items(document, "inputs", having="via"):
         yield from forms.list_of_texts(item, "via", path, unique=True)
         if item.get("via") == []:
             yield pointer_to(*path, "via"), "`via` is empty, so the grant could be made in no way."
@@ -95,8 +96,8 @@ def _item_name(document: Document) -> Iterator[Problem]:
 
 
 def _one_of(document: Document) -> Iterator[Problem]:
-    for path, item in _items(document, "inputs"):
-        if isinstance(item.get("one_of"), str) and item.get("required") is True:
+    for path, item in _items(document, "inputs", having="one_of"):
+        if isinstance(item["one_of"], str) and item.get("required") is True:
             yield (
                 pointer_to(*path, "required"),
                 f"This input is required, and is also one of the group {described(item['one_of'])}, of which any does.",
@@ -125,7 +126,7 @@ def _run_context(document: Document) -> Iterator[Problem]:
             yield pointer_to(*path, "name"), f"An input of the kind {RUN_CONTEXT_KIND} is named {RUN_CONTEXT}."
         if "fields" in item and not kind:
             yield pointer_to(*path, "fields"), "Only the run context has `fields`."
-        else:
+        elif kind:
             yield from forms.list_of_texts(item, "fields", path, unique=True)
 
 

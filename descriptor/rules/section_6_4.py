@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from descriptor.errors import quoted
-from descriptor.leaks import Family, Leak, leaks
+from descriptor.leaks import Family, Leak, leaks, tells_of_credentials
+from descriptor.levels import levels
 from descriptor.pointers import pointer_to
 from descriptor.rules.forms import Path
 from descriptor.rules.section_6_2_members import REFS
@@ -62,7 +63,7 @@ _SECOND_SPELLINGS = {
 
 def _shapes_only(document: Document) -> Iterator[Problem]:
     looked_at = {name: value for name, value in document.items() if name not in _LEFT_OUT}
-    if gives_anything_away(looked_at):
+    if _may_give_away(looked_at):
         yield from given_away(looked_at, ())
     subject = document.get("subject")
     if isinstance(subject, dict):
@@ -70,20 +71,18 @@ def _shapes_only(document: Document) -> Iterator[Problem]:
         yield from given_away(others, ("subject",))
 
 
-def gives_anything_away(value: JsonValue | Mapping[str, JsonValue]) -> bool:
-    """Whether any text or name within `value` gives something away, a pointer among them. Quick, and says not where."""
-    texts: set[tuple[str, str]] = set()
-    waiting: list[tuple[str, JsonValue | Mapping[str, JsonValue]]] = [("", value)]
-    while waiting:
-        name, one = waiting.pop()
-        if isinstance(one, str):
-            texts.add((name, one))
-        elif isinstance(one, Mapping):
-            texts.update(("", inner) for inner in one)
-            waiting += one.items()
-        elif isinstance(one, list):
-            waiting += [(name, inner) for inner in one]
-    return any(next(leaks(text, name), None) is not None for name, text in texts)
+def _may_give_away(value: dict[str, JsonValue]) -> bool:
+    """Whether any text or name within `value` could give something away, wherever it stands. Quick, and says not where.
+
+    Much of a document is said many times, and is looked at once.
+    """
+    texts: set[str] = set()
+    for names, values in levels(value):
+        if any(tells_of_credentials(name) for name in names):
+            return True
+        texts |= names
+        texts.update([one for one in values if isinstance(one, str)])
+    return any(next(leaks(text), None) is not None for text in texts)
 
 
 def given_away(value: JsonValue | Mapping[str, JsonValue], path: Path) -> Iterator[Problem]:

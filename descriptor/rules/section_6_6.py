@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descriptor.levels import levels
 from descriptor.pointers import pointer_to
 from descriptor.rules.table import Document, Problem, Rule, Severity, is_draft, objects
 from descriptor.signatures import STATEMENT_TAG, Signature, verify_statement
@@ -37,7 +38,9 @@ def _draft_signed(document: Document) -> Iterator[Problem]:
 
 
 def _rounded_integers(document: Document) -> Iterator[Problem]:
-    return _rounded_within(dict(document), ())
+    members = dict(document)
+    if any(RoundedInteger in set(map(type, values)) for _, values in levels(members)):
+        yield from _rounded_within(members, ())
 
 
 def _rounded_within(value: JsonValue, path: tuple[str | int, ...]) -> Iterator[Problem]:
