@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from entryway.codec import Codec, body_codec, encode, reply_codec
 from entryway.errors import EntrywayError
-from entryway.http import Request, Response, response
+from entryway.http import Request, Response, Streaming, response
 
-Answer = Response | Awaitable[Response]
+Answer = Response | Streaming | Awaitable[Response]
 
 CORS = ("Access-Control-Allow-Origin", "*")
 EXPOSED = ("Access-Control-Expose-Headers", "ETag, Repr-Digest, Agent-Version, Retry-After")
@@ -75,6 +75,8 @@ class Router:
             answer = self._dispatch(route, request)
         except EntrywayError as error:
             return self._refused(route, error, request)
+        if isinstance(answer, Streaming):
+            return answer._replace(admit=self._counting(route, answer))
         return self._counted(route, answer) if isinstance(answer, Response) else self._later(route, answer, request)
 
     def refuse(self, error: EntrywayError, request: Request | None) -> Response:
@@ -106,6 +108,15 @@ class Router:
 
     def _refused(self, route: Route | None, error: EntrywayError, request: Request | None) -> Response:
         return self._counted(route, refusal(error, request, public=route is not None and route.public))
+
+    def _counting(self, route: Route | None, answer: Streaming) -> Callable[[str | None], None]:
+        """A stream is counted when it is admitted: until then it may yet be refused."""
+
+        def admit(key: str | None) -> None:
+            answer.admit(key)
+            self._counted(route, answer.response)
+
+        return admit
 
     def _counted(self, route: Route | None, answer: Response) -> Response:
         self.answered[UNKNOWN if route is None else route.name, answer.status] += 1

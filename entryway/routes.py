@@ -21,8 +21,9 @@ from descriptor.timestamps import format_timestamp
 from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
 from entryway.envelope import Envelope, read_envelope, signed_bytes
 from entryway.errors import EntrywayError
+from entryway.events import Feed, place, stream_response
 from entryway.exchanges import Question, answer, needs_signature, unavailable
-from entryway.http import Request, Response, json_body, response
+from entryway.http import Request, Response, Streaming, json_body, response
 from entryway.protections import Inbound
 from entryway.reply import sign_reply
 from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE, Answer, Router, get, post
@@ -69,9 +70,11 @@ class Entryway:
         clock: Callable[[], float],
         *,
         snapshot: Snapshot,
+        feed: Feed,
         body_limit: int,
     ) -> None:
         self.snapshot = snapshot
+        self.feed = feed
         self._identity = identity
         self._archive = archive
         self._clock = clock
@@ -81,6 +84,7 @@ class Entryway:
             {
                 b"/.well-known/agent-descriptor.json": get("well-known", self._well_known, public=True),
                 b"/descriptors": get("history", self._history, public=True),
+                b"/events": get("events", self._events, public=True),
                 b"/entryway": post("entryway", self._entryway),
             },
             {DESCRIPTORS: get("by-digest", self._by_digest, public=True)},
@@ -137,6 +141,15 @@ class Entryway:
             for version in versions
         ]
         return response(200, JSON_HEADERS, json_body({"versions": listed, "next": following}))
+
+    def _events(self, request: Request) -> Streaming:
+        query = parse_qs(request.query.decode("latin-1"), keep_blank_values=True)
+        after = place(query.get("after", [None])[-1], request.headers.get(b"last-event-id"))
+        return Streaming(
+            stream_response(),
+            self.feed.check,
+            lambda sock, scope, key: self.feed.serve(sock, scope, key, after),
+        )
 
     def _entryway(self, request: Request) -> Answer:
         asked_in = body_codec(request.headers.get(b"content-type"))

@@ -14,7 +14,7 @@ import trio
 from descriptor.document import Descriptor
 from entryway.errors import EntrywayError
 from entryway.snapshot import Damaged, NonePublished, Snapshot, published
-from store import Reader, StoreError, Version
+from store import Event, Reader, StoreError, Version
 
 Value = TypeVar("Value")
 
@@ -51,6 +51,10 @@ class StoreArchive:
     async def history(self, limit: int, before: int | None) -> tuple[tuple[Version, ...], int | None]:
         """Versions of this agent, newest first. Raises EntrywayError AGENT_UNAVAILABLE."""
         return await self._ask(lambda: self._reader.history(self._subject, limit, before))
+
+    async def events_after(self, seq: int, limit: int) -> tuple[Event, ...]:
+        """At most `limit` events numbered above `seq`, in order. Raises EntrywayError AGENT_UNAVAILABLE."""
+        return await self._ask(lambda: self._reader.events_after(seq, limit))
 
     async def _ask(self, read: Callable[[], Value]) -> Value:
         question = _Question(read)

@@ -111,6 +111,12 @@ class Limits:
     connections_per_address: int = setting(
         64, "Open connections of one address.", unit="connections", low=1, high=65536
     )
+    subscribers: int = setting(
+        1000, "Readers of the event feed in all, beside the connections.", unit="readers", low=0, high=65536
+    )
+    subscribers_per_address: int = setting(
+        16, "Readers of the event feed of one address.", unit="readers", low=0, high=65536
+    )
     answers_per_second: float = setting(
         50.0,
         "Answers one address gets, over time. Beyond them it is told when to come back.",

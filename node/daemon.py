@@ -25,6 +25,7 @@ import trio
 
 from descriptor.errors import DescriptorError
 from descriptor.timestamps import format_timestamp
+from entryway.events import Feed, FeedLimits
 from entryway.protections import AddressLimits
 from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
@@ -83,11 +84,13 @@ class Daemon:
             terms = terms_of(self._settled.keys, self._settings)
             self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
             archive = StoreArchive(reader, identity.id)
+            self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
             self._entryway = Entryway(
                 identity,
                 archive,
                 time.time,
                 snapshot=load_snapshot(reader, identity.id),
+                feed=self._feed,
                 body_limit=limits.entryway_body,
             )
             self._addresses = AddressLimits(
@@ -110,6 +113,7 @@ class Daemon:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
                 nursery.start_soon(self._tell_watchdog)
                 nursery.start_soon(archive.run)
+                nursery.start_soon(self._feed.run)
                 async with trio.open_nursery() as serving:
                     await serving.start(self._server.serve, listeners)
                     await serving.start(self._control.serve, [control])
@@ -133,6 +137,7 @@ class Daemon:
             "urls": self._urls,
             "uptime_seconds": round(time.monotonic() - self._started, 1),
             "connections": len(self._server.connections),
+            "subscribers": self._feed.listening,
             "answers": sum(self._entryway.router.answered.values()),
             "pid": os.getpid(),
             "program_version": version("agent-node"),
@@ -146,6 +151,8 @@ class Daemon:
             info |= {"digest": snapshot.descriptor.digest, "agent_version": snapshot.descriptor.agent_version or ""}
         values = {
             "connections": len(self._server.connections),
+            "subscribers": self._feed.listening,
+            "subscribers_cut_total": self._feed.cut,
             "connections_refused_total": self._server.refused_connections,
             "uptime_seconds": time.monotonic() - self._started,
         }
@@ -170,6 +177,7 @@ class Daemon:
         self._settled.apply_log(settings)
         limits = settings.limits
         self._server.limits = self._control.limits = server_limits(limits)
+        self._feed.limits = feed_limits(limits)
         self._addresses.change(
             limits.answers_per_second,
             limits.answers_burst,
@@ -180,12 +188,18 @@ class Daemon:
         log.info("settings_reloaded", taken=taken, need_restart=waiting)
         return {"taken": taken, "need_restart": waiting}
 
+    def _current_digest(self) -> str | None:
+        snapshot = self._entryway.snapshot
+        return snapshot.descriptor.digest if isinstance(snapshot, Published) else None
+
     async def _changing(self, act: Callable[[], Outcome]) -> Outcome:
         # The lock spans the swap, so that two publishes are answered in the order in which they were committed.
         async with self._writing:
             outcome = await trio.to_thread.run_sync(act)
             if outcome.changed or (outcome.current and isinstance(self._entryway.snapshot, Damaged)):
                 self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at)
+            if outcome.event is not None:
+                self._feed.announce(outcome.event)
         if outcome.changed:
             log.info(
                 "published",
@@ -233,6 +247,15 @@ class Daemon:
         while interval is not None:
             self._notifier.watchdog()
             await trio.sleep(interval)
+
+
+def feed_limits(limits: Limits) -> FeedLimits:
+    """The settings as the event feed takes them."""
+    return FeedLimits(
+        subscribers=limits.subscribers,
+        subscribers_per_address=limits.subscribers_per_address,
+        write_wait=limits.write_wait,
+    )
 
 
 def server_limits(limits: Limits) -> ServerLimits:

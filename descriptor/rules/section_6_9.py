@@ -44,7 +44,7 @@ def _key_claim(document: Document) -> Iterator[Problem]:
     report = verify_key_claim(document)
     where = "/trust" if report.pointer is None else report.pointer
     # A subject that is no key is section 6.2's finding.
-    if report.state is Signature.FAILED and where != "/subject/id":
+    if report.state is Signature.FAILED and not where.startswith("/subject"):
         yield where, f"Nothing proves that `encryption_key` is the subject's: {report.reason}"
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from descriptor.errors import quoted
 from descriptor.pointers import pointer_to
 from descriptor.rules import forms
 from descriptor.rules.table import Document, Problem, Rule, Severity, described
@@ -38,19 +37,20 @@ def _promises(document: Document) -> Iterator[Problem]:
     block = _block(document)
     yield from forms.mapping(block, "promises", _PATH)
     promises = block.get("promises")
-    for name in PROMISES if isinstance(promises, dict) else ():
-        if promises.get(name, True) is not True:
+    # Of an unknown name, too: whoever took it for a promise would find one that is denied.
+    for name, value in promises.items() if isinstance(promises, dict) else ():
+        if value is not True:
             yield (
                 pointer_to(*_PATH, "promises", name),
-                f"The promise is {described(promises[name])}; a promise that is made is true.",
+                f"The promise is {described(value)}; a promise that is made is true.",
             )
 
 
 def _unknown_promises(document: Document) -> Iterator[Problem]:
     promises = _block(document).get("promises")
-    for name in promises if isinstance(promises, dict) else ():
-        if name not in PROMISES:
-            yield pointer_to(*_PATH, "promises", name), f"{quoted(name)} is no promise that readers know."
+    for name, value in promises.items() if isinstance(promises, dict) else ():
+        if name not in PROMISES and value is True:
+            yield pointer_to(*_PATH, "promises", name), f"{described(name)} is no promise that readers know."
 
 
 def _retention(document: Document) -> Iterator[Problem]:

@@ -16,12 +16,13 @@ from descriptor.document import Descriptor
 from descriptor.keys import Identity
 from descriptor.signatures import sign_statement
 from entryway.codec import Codec, encode
+from entryway.events import Feed, FeedLimits
 from entryway.http import Request, Response
 from entryway.protections import AddressLimits
 from entryway.routes import Entryway
 from entryway.server import Application, Server, ServerLimits
 from entryway.snapshot import Published, Snapshot, published
-from store import Version
+from store import Event, Version
 from tests.vectors import NKEYS
 
 OWNER = Identity.from_seed_text(NKEYS[0]["seed"])
@@ -76,9 +77,24 @@ class MemoryArchive:
         return page, page[-1].seq if len(older) > limit else None
 
 
+class NoLog:
+    """An event log with nothing in it. Implements `entryway.events.Log`."""
+
+    async def events_after(self, seq: int, limit: int) -> tuple[Event, ...]:
+        await trio.lowlevel.checkpoint()
+        return ()
+
+
+def quiet_feed() -> Feed:
+    """A feed of nothing."""
+    return Feed(NoLog(), lambda: None, head=0, limits=FeedLimits(10, 10, 1.0))
+
+
 def door(snapshot: Snapshot, archive: MemoryArchive | None = None, now: float = NOW) -> Entryway:
     """The entryway of `OWNER`, at a fixed time."""
-    return Entryway(OWNER, archive or MemoryArchive(), lambda: now, snapshot=snapshot, body_limit=BODY_LIMIT)
+    return Entryway(
+        OWNER, archive or MemoryArchive(), lambda: now, snapshot=snapshot, feed=quiet_feed(), body_limit=BODY_LIMIT
+    )
 
 
 def asked(method: str, target: str, headers: Mapping[str, str] | None = None, body: bytes = b"") -> Request:
