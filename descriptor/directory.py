@@ -67,8 +67,10 @@ class Match:
     by_work: bool
 
     def shown(self) -> dict[str, object]:
-        """What 6.11 has a directory show, ready for JSON. What is not stated is `None`; a ceiling says what applies "
-        "it."""
+        """What 6.11 has a directory show, ready for JSON, and declared: none of it is verified.
+
+        What is not stated is `None`. A ceiling says with `decided_by` what applies it.
+        """
         one = self.offering
         return {
             "id": one.id,
@@ -133,8 +135,9 @@ def _claims(offering: Offering, query: Query, words: frozenset[str] | None) -> b
 
 
 def _asks_for_open_ended(query: Query) -> bool:
-    asked = (query.scope, query.authority, query.ceilings, query.promises, query.max_days, query.memory)
-    return any(one is not None for one in (*asked, query.jurisdictions))
+    # To name no ceiling and no promise asks for none. To allow no authority and no country does ask.
+    asked = (query.scope, query.authority, query.max_days, query.memory, query.jurisdictions)
+    return bool(query.ceilings or query.promises) or any(one is not None for one in asked)
 
 
 def _within(ceiling: Ceiling | None, most: int | Money) -> bool:

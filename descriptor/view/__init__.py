@@ -16,21 +16,21 @@ from dataclasses import dataclass, field
 
 from descriptor.data_use import readable
 from descriptor.document import Descriptor
+from descriptor.pointers import pointer_to
 from descriptor.rules.section_6_2 import FORMAT
 from descriptor.signatures import Signature, verify_key_claim
 from descriptor.strictjson import JsonValue
-from descriptor.view.members import MembersReader, Notes
-from descriptor.view.reading import (
+from descriptor.view.agent import (
     read_access,
     read_claim,
     read_data_use,
     read_limits,
-    read_modes,
-    read_offering,
     read_reference,
     read_run_config,
     read_system,
 )
+from descriptor.view.members import MembersReader, Notes
+from descriptor.view.offerings import read_modes, read_offering
 from descriptor.view.values import (
     Access,
     Ceiling,
@@ -41,7 +41,6 @@ from descriptor.view.values import (
     Members,
     Money,
     Offering,
-    Processor,
     Reference,
     RunConfig,
     System,
@@ -70,6 +69,8 @@ STRENGTH = "declared"
 
 # What a reader of an older document makes of `shape.memory` (chapter 6.12).
 _FORMER_MEMORY = dict(zip(("keeps", "starts_clean"), MEMORY, strict=True))
+# The members of `data_use`, and where `shape` said them.
+_FORMER = {"memory": "/shape/memory", "processors": "/shape/model"}
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,14 @@ class View:
         found = [one for one in self.offerings or () if one.id == offering_id]
         return found[0] if len(found) == 1 else None
 
+    @property
+    def may_interrupt(self) -> bool:
+        """Whether a careful sender expects to disturb a person: unless `interaction` says that nobody is there.
+
+        It is the cautious reading of silence, and no statement of the operator's. Source: chapter 6.9.
+        """
+        return self.interaction != "service"
+
     def sealing_key(self) -> str | None:
         """The key to seal to, base64url, when the subject's claim to it verifies. Source: chapters 6.9 and 7.2."""
         key = self._document.get("encryption_key")
@@ -124,17 +133,24 @@ class View:
         return key
 
     def not_stated(self) -> tuple[str, ...]:
-        """By JSON Pointer, every member the chapter names here and the operator has not said, unreadable ones "
-        "included."""
-        return (*self._notes.absent, *self._notes.unreadable)
+        """By JSON Pointer, every member that the chapter names and the operator has not said; unreadable ones are last.
+
+        Of a member that is an object and absent, what it would hold is not listed one by one.
+        """
+        return (*(pointer_to(*path) for path in self._notes.absent), *self.unreadable())
 
     def unreadable(self) -> tuple[str, ...]:
         """By JSON Pointer, what is there and could not be read."""
-        return tuple(self._notes.unreadable)
+        return tuple(pointer_to(*path) for path in self._notes.unreadable)
 
 
-def view(document: Descriptor | Mapping[str, JsonValue]) -> View:
-    """What a reader has of a Descriptor, or of the members of one. Raises nothing."""
+def view(document: Descriptor | bytes | Mapping[str, JsonValue]) -> View:
+    """What a reader has of a Descriptor, of its bytes, or of its members.
+
+    Raises nothing on any JSON object. Bytes that hold none raise what `Descriptor.read` raises: `DescriptorError`.
+    """
+    if isinstance(document, bytes):
+        document = Descriptor.read(document)
     members = document.members if isinstance(document, Descriptor) else document
     notes = Notes()
     reader = MembersReader(members, (), notes)
@@ -143,10 +159,10 @@ def view(document: Descriptor | Mapping[str, JsonValue]) -> View:
     modes = read_modes(reader, "default_input_modes"), read_modes(reader, "default_output_modes")
     shape, former = reader.raw("shape"), dict[str, str]()
     old: Mapping[str, JsonValue] = shape if isinstance(shape, dict) else {}
-    for name in ("format", "encryption_key", "trust", "signatures"):
+    for name in ("encryption_key", "trust", "signatures"):
         reader.raw(name)
     return View(
-        format_known=members.get("format") == FORMAT,
+        format_known=reader.text("format") == FORMAT,
         agent_version=reader.text("agent_version"),
         does=reader.text("does"),
         subject_id=subject.text("id") if subject else None,
@@ -196,27 +212,25 @@ def _fleet(reader: MembersReader, shape: Mapping[str, JsonValue], former: dict[s
 
 
 def _data_use(reader: MembersReader, shape: Mapping[str, JsonValue], former: dict[str, str]) -> DataUse | None:
-    """The block whole, or not at all; and what an older document says of memory and model where it has no block.
+    """The block whole, or not at all; with what an older document says in `shape` and not in the block.
 
-    A block that is there governs, readable or not: what it leaves out it has not said, and is taken from `shape` only
-    where the block can be read.
+    A block that is there governs: where it cannot be read, nothing takes its place.
     """
-    stated = reader.judged("data_use", readable)
-    block = stated if isinstance(stated, dict) else None
-    if block is None and reader.has("data_use"):
+    stated = reader.raw("data_use")
+    own: Mapping[str, JsonValue] = stated if isinstance(stated, dict) else {}
+    mapped = {name: value for name, value in _formerly(shape).items() if name not in own}
+    if (reader.has("data_use") or not mapped) and reader.judged("data_use", readable) is None:
         return None
-    own = None if block is None else read_data_use(MembersReader(block, ("data_use",), reader.notes))
+    former.update({f"/data_use/{name}": _FORMER[name] for name in mapped})
+    return read_data_use(MembersReader({**mapped, **own}, ("data_use",), reader.notes))
+
+
+def _formerly(shape: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """What `shape` says of data use, as the members that say it now. What it does not say readably it does not say."""
+    found: dict[str, JsonValue] = {}
     memory, model = shape.get("memory"), shape.get("model")
-    mapped = _FORMER_MEMORY.get(memory) if isinstance(memory, str) else None
-    if own is not None and own.memory is not None:
-        mapped = None
-    processors = (Processor(model, None),) if isinstance(model, str) and model.strip() else None
-    if own is not None and own.processors is not None:
-        processors = None
-    if mapped is not None:
-        former["/data_use/memory"] = "/shape/memory"
-    if processors is not None:
-        former["/data_use/processors"] = "/shape/model"
-    if own is None:
-        return DataUse(None, None, mapped, processors, None) if mapped or processors else None
-    return DataUse(own.promises, own.max_days, mapped or own.memory, processors or own.processors, own.processed_in)
+    if isinstance(memory, str) and memory in _FORMER_MEMORY:
+        found["memory"] = _FORMER_MEMORY[memory]
+    if isinstance(model, str) and model.strip():
+        found["processors"] = [model]
+    return found

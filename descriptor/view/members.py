@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from descriptor.pointers import pointer_to
 from descriptor.rules import forms
 from descriptor.rules.forms import Path
 from descriptor.rules.table import Problem
@@ -22,10 +21,10 @@ Value = TypeVar("Value")
 
 @dataclass
 class Notes:
-    """What was looked for and not found, and what was found and not read, as JSON Pointers in the order of reading."""
+    """The places of what was looked for and not found, and of what was found and not read, in the order of reading."""
 
-    absent: dict[str, None] = field(default_factory=dict)
-    unreadable: dict[str, None] = field(default_factory=dict)
+    absent: dict[Path, None] = field(default_factory=dict)
+    unreadable: dict[Path, None] = field(default_factory=dict)
 
 
 class MembersReader:
@@ -76,7 +75,7 @@ class MembersReader:
         """A member that `judge` finds readable; None otherwise."""
         self._named.add(name)
         if name not in self.members:
-            self.notes.absent[pointer_to(*self.path, name)] = None
+            self.notes.absent[(*self.path, name)] = None
         elif judge(self.members[name]):
             return self.members[name]
         else:
@@ -95,7 +94,10 @@ class MembersReader:
         """
         entries = self.each(name, read)
         listed = self.members.get(name)
-        return entries if isinstance(listed, list) and entries is not None and len(entries) == len(listed) else None
+        if entries is not None and isinstance(listed, list) and len(entries) < len(listed):
+            self.unreadable(name)
+            return None
+        return entries
 
     def each(self, name: str, read: Callable[[MembersReader], Value | None]) -> tuple[Value, ...] | None:
         """A list whose entries stand for themselves: one that cannot be read is left out, and noted."""
@@ -113,7 +115,7 @@ class MembersReader:
 
     def unreadable(self, *steps: str | int) -> None:
         """Notes that what stands there is not read."""
-        self.notes.unreadable[pointer_to(*self.path, *steps)] = None
+        self.notes.unreadable[(*self.path, *steps)] = None
 
     def other(self) -> dict[str, JsonValue]:
         """The members that were not asked for, as they stand."""

@@ -80,8 +80,10 @@ class Output:
 
 @dataclass(frozen=True)
 class System:
-    """A standing system. `name` is read from `role` where the document has no `name`. `access`: read, write, "
-    "trigger."""
+    """A standing system. `name` is read from `role` where the document has no `name`.
+
+    `access`: `read`, `write` or `trigger`.
+    """
 
     name: str | None
     access: str | None
@@ -176,8 +178,10 @@ class Offering:
 
 @dataclass(frozen=True)
 class Limits:
-    """Ceilings for each caller. `model_budget_per_day`: as the operator counts it. `max_inbound_chars`: UTF-16 "
-    "units."""
+    """Ceilings for each caller.
+
+    `model_budget_per_day`: as the operator counts it. `max_inbound_chars`: UTF-16 code units.
+    """
 
     requests_per_hour: Limit | None
     model_budget_per_day: Limit | None
@@ -197,9 +201,11 @@ class Reference:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of a job. `allowed` is `None` where any value of the default's type may be sent.
+    """A setting of a job.
 
-    `job_may_set` is false where it is absent, as the chapter defines.
+    `allowed` is `None` where no list is stated: then a preference takes any value of the default's type, and a rule
+    whose default is a number takes any that is not over it. `job_may_set` is false where it is absent, as the chapter
+    defines.
     """
 
     name: str
@@ -274,8 +280,10 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Access:
-    """The door. An admission that is not recognized is `None`, never open. `schemes`: `None`, `()` and a list "
-    "differ."""
+    """The door. An admission that is not recognized is `None`, never open.
+
+    `schemes`: `None` says nothing, `()` says that there is nothing to present, and of several any one does.
+    """
 
     admission: str | None
     statement: str | None

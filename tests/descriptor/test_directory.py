@@ -55,6 +55,7 @@ def test_an_open_ended_offering_is_listed_when_it_is_asked_for_and_never_by_work
     assert ids(Query(scope="open-ended", wanting="contracts")) == []
     assert ids(Query(max_days=30, wanting="contracts")) == []
     assert ids(Query(acts_for="person")) == []
+    assert "anything" not in ids(Query(ceilings={}, promises=frozenset(), compliance=frozenset()))
 
 
 def test_an_open_with_focus_offering_is_found_by_focus_and_role_and_shown_as_one() -> None:
@@ -76,9 +77,12 @@ def test_an_open_with_focus_offering_is_found_by_focus_and_role_and_shown_as_one
 
 
 def test_a_focus_that_is_not_recognized_finds_nothing() -> None:
-    unknown = view(draft(offerings=[{**CHAPTER, "focus": "cooking"}]))
+    unknown_focus = draft(offerings=[{**CHAPTER, "focus": "cooking"}])
+    unknown = view(unknown_focus)
     assert ids(Query(focus="cooking"), unknown) == []
     assert ids(Query(role="role-code-writer"), unknown) == []
+    assert ids(Query(role="role-code-writer", scope="open-ended"), unknown) == []
+    assert ids(Query(role="role-code-writer", max_days=30), view({**unknown_focus, "data_use": USE})) == []
     assert ids(Query(scope="open-ended"), unknown) == ["change-a-repository"]
 
 

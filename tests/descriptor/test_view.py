@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from descriptor.checker import check
@@ -15,6 +17,7 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.pointers import tokens
 from descriptor.view import Money, View, view
+from descriptor.vocabulary import CEILINGS
 from tests.descriptor.rules.cases import DRAFT, OFFERING, SEALED, draft, offering, without
 from tests.descriptor.rules.test_6_11 import CHAPTER
 from tests.descriptor.whole import WHOLE
@@ -42,7 +45,7 @@ def test_the_whole_document_reads_back_in_full() -> None:
     assert read.run_config is not None
     assert [setting.job_may_set for setting in read.run_config.settings.values()] == [False, True, True, False]
     assert read.data_use is not None
-    assert read.data_use.processed_in == {"de", "fr"}
+    assert read.data_use.processed_in == frozenset({"de", "fr"})
     assert read.access is not None
     assert len(read.access.schemes or ()) == 2
     assert read.limits is not None
@@ -52,9 +55,10 @@ def test_the_whole_document_reads_back_in_full() -> None:
 
 def test_a_descriptor_and_its_members_read_alike() -> None:
     data = json.dumps(WHOLE).encode()
-    assert view(Descriptor.read(data)) == view(WHOLE)
-    with pytest.raises(DescriptorError):
-        view(Descriptor.read(b"{"))
+    assert view(Descriptor.read(data)) == view(data) == view(WHOLE)
+    for no_object in (b"{", b"[]", b"", b'{"a": 1, "a": 2}'):
+        with pytest.raises(DescriptorError):
+            view(no_object)
 
 
 def test_an_empty_document_states_nothing() -> None:
@@ -136,6 +140,112 @@ def test_a_limit_is_read_in_both_forms(limit: Any, read: Any) -> None:
     limits = view(draft(limits={"requests_per_hour": limit})).limits
     got = limits and limits.requests_per_hour
     assert (got and (got.most, got.decided_by, got.enforced)) == read
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("acts_for", ("person", "organization", "anyone")),
+        ("interaction", ("interactive", "service")),
+        ("standing", ("guest",)),
+        ("sealing", ("required", "preferred")),
+    ],
+)
+def test_a_word_that_is_not_recognized_is_not_stated(name: str, words: tuple[str, ...]) -> None:
+    for word in words:
+        assert getattr(view(draft(**{name: word})), name) == word
+    for strange in ("resident", "", words[0].upper(), None, True, [words[0]]):
+        read = view(draft(**{name: strange}))
+        assert getattr(read, name) is None
+        assert read.unreadable() == (f"/{name}",)
+
+
+@pytest.mark.parametrize(
+    ("interaction", "may"), [("service", False), ("interactive", True), ("?", True), (None, True), (..., True)]
+)
+def test_a_careful_sender_takes_silence_for_somebody_s_presence(interaction: Any, may: bool) -> None:
+    read = view(DRAFT if interaction is ... else draft(interaction=interaction))
+    assert read.may_interrupt is may
+
+
+@pytest.mark.parametrize(
+    ("reporting", "level"),
+    [
+        ({"level": "records_only"}, "records_only"),
+        ({"level": "check_ins", "every": "P1W"}, "check_ins"),
+        ({"level": "check_ins"}, None),
+        ({"level": "check_ins", "every": "weekly"}, None),
+        ({"level": "on_change", "every": "P1W"}, None),
+        ({"level": "always"}, None),
+        ("on_change", None),
+    ],
+)
+def test_a_reporting_level_that_cannot_be_read_is_dropped(reporting: Any, level: str | None) -> None:
+    one = first(offering(reporting=reporting))
+    assert (one.reporting and one.reporting.level) == level
+
+
+PRICE = {"amount_micro": 1, "currency": "EUR"}
+INCLUDED = {"included": {"count": 1, "window_days": 7}}
+
+
+@pytest.mark.parametrize(
+    ("revisions", "readable"),
+    [
+        ({**INCLUDED, "flat": PRICE}, True),
+        ({**INCLUDED, "steps": [{"step": "a", "price": PRICE}]}, True),
+        (INCLUDED, False),
+        ({**INCLUDED, "flat": PRICE, "steps": []}, False),
+        ({"flat": PRICE}, False),
+        ({"included": {"count": 1}, "flat": PRICE}, False),
+        ({**INCLUDED, "steps": [{"step": "a", "price": PRICE}, {"step": "b"}]}, False),
+        ({**INCLUDED, "steps": [{"step": "a", "price": PRICE}, {"step": "a", "price": {}}]}, False),
+    ],
+)
+def test_revisions_of_no_known_price_are_not_offered(revisions: Any, readable: bool) -> None:
+    read = view(offering(revisions=revisions))
+    assert read.offerings is not None
+    assert (read.offerings[0].revisions is not None) is readable
+    assert ("/offerings/0/revisions" not in read.unreadable()) is readable
+
+
+def test_needs_are_read_whole_so_that_no_credential_is_missed() -> None:
+    needs: list[dict[str, Any]] = WHOLE["offerings"][0]["needs"]
+    assert len(first(offering(needs=needs)).needs) == len(needs)
+    for broken in ({}, {"file": "application/pdf", "text": "x"}, {"credential": "a bank"}, {"file": "paper"}):
+        assert first(offering(needs=[*needs, broken])).needs is None
+
+
+def test_a_format_that_is_not_known_is_said_and_the_rest_is_read() -> None:
+    read = view({**DRAFT, "format": "agent-descriptor-v9"})
+    assert (read.format_known, read.does, read.unreadable()) == (False, DRAFT["does"], ())
+    assert view(DRAFT).format_known
+
+
+def test_what_is_not_stated_is_listed_by_place() -> None:
+    read = view(offering(scope="open-ended", authority=["reads-minds"], ceilings={"job_seconds": {"most": 60}}))
+    listed = read.not_stated()
+    assert read.unreadable() == ("/offerings/0/authority",)
+    assert listed[-1] == "/offerings/0/authority"
+    assert {
+        "/data_use",
+        "/interaction",
+        "/offerings/0/needs",
+        "/offerings/0/ceilings/cost_per_job",
+        "/offerings/0/ceilings/job_seconds/decided_by",
+        "/offerings/0/inputs/0/max_bytes",
+    } <= set(listed)
+    assert not {"/does", "/format", "/offerings", "/offerings/0/ceilings", "/offerings/0/inputs/0/required"} & set(
+        listed
+    )
+    assert "/data_use/processed_in" in view(draft(data_use={"processors": []})).not_stated()
+
+
+def test_what_shape_says_is_stated() -> None:
+    read = view(draft(shape={"memory": "keeps", "fleet": True}))
+    listed = {pointer for pointer in read.not_stated() if pointer.startswith(("/data_use", "/fleet"))}
+    assert listed == {f"/data_use/{name}" for name in ("promises", "retention", "processors", "processed_in")}
+    assert read.former == {"/data_use/memory": "/shape/memory", "/fleet": "/shape/fleet"}
 
 
 @pytest.mark.parametrize("admission", ["everybody", None, True, ["open"], "Open"])
@@ -233,6 +343,7 @@ def test_a_setting_that_cannot_be_read_cannot_be_set() -> None:
         {"name": "a", "kind": "rule", "default": 1},
         {"name": "b", "kind": "wish", "default": 1},
         {"name": "c", "kind": "rule", "default": "word"},
+        {"name": "e", "kind": "preference", "default": "word", "allowed": "word"},
         {"name": "d", "kind": "preference", "default": "x"},
         {"name": "d", "kind": "preference", "default": "y"},
         7,
@@ -240,6 +351,7 @@ def test_a_setting_that_cannot_be_read_cannot_be_set() -> None:
     run_config = view(draft(run_config={"settings": settings})).run_config
     assert run_config is not None
     assert set(run_config.settings) == {"a"}
+    assert "/run_config/settings" in view(draft(run_config={"settings": settings})).unreadable()
     assert (run_config.replay, run_config.settings["a"].job_may_set) == (False, False)
 
 
@@ -312,31 +424,37 @@ def placed(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for step, inner in steps for place in placed(inner, (*path, step)))]
 
 
+def holder_of(document: Any, path: tuple[Any, ...]) -> Any:
+    """What holds the last step of a path, or None where an earlier change took the way there."""
+    for step in path[:-1]:
+        if not has(document, step):
+            return None
+        document = document[step]
+    return document if has(document, path[-1]) else None
+
+
+def has(holder: Any, step: str | int) -> bool:
+    if isinstance(holder, list):
+        return isinstance(step, int) and step < len(holder)
+    return isinstance(holder, dict) and step in holder
+
+
 PLACES = [path for path in placed(WHOLE) if path]
+VALUES = [(path[-1], holder_of(WHOLE, path)[path[-1]]) for path in PLACES]
 
 
 @st.composite
-def nearly_whole(draw: st.DrawFn) -> dict[str, Any]:
-    """The whole document with a few places changed or taken away."""
+def nearly_whole(draw: st.DrawFn, changes: tuple[str, ...] = ("taken away", "kin", "anything")) -> dict[str, Any]:
+    """The whole document with a few places changed: without them, with a value of the same name, or with any."""
     document: Any = copy.deepcopy(WHOLE)
     for path in draw(st.lists(st.sampled_from(PLACES), max_size=4)):
-        holder = document
-        for step in path[:-1]:
-            if (
-                not isinstance(holder, dict | list)
-                or (isinstance(holder, list) and step >= len(holder))
-                or (isinstance(holder, dict) and step not in holder)
-            ):
-                break
-            holder = holder[step]
-        else:
-            if isinstance(holder, dict):
-                if draw(st.booleans()):
-                    holder.pop(path[-1], None)
-                else:
-                    holder[path[-1]] = draw(JSON)
-            elif isinstance(holder, list) and path[-1] < len(holder):
-                holder[path[-1]] = draw(JSON)
+        holder = holder_of(document, path)
+        change = draw(st.sampled_from(changes))
+        if holder is not None and change == "taken away":
+            del holder[path[-1]]
+        elif holder is not None:
+            kin = st.sampled_from([value for name, value in VALUES if name == path[-1]])
+            holder[path[-1]] = copy.deepcopy(draw(kin)) if change == "kin" else draw(JSON)
     assert isinstance(document, dict)
     return document
 
@@ -349,12 +467,66 @@ def test_a_view_never_raises(document: dict[str, Any]) -> None:
     for pointer in (*read.not_stated(), *read.unreadable()):
         tokens(pointer)
     assert set(read.unreadable()) <= set(read.not_stated())
+    # What is there is stated, or listed as unreadable.
+    unreadable = set(read.unreadable())
+    assert {f"/{name}" for name in document if getattr(read, name, "") is None} <= unreadable
+    for one in read.offerings or ():
+        there = document["offerings"][int(tokens(one.pointer)[1])]
+        silent = {name for name in there if getattr(one, name, "") is None}
+        assert {f"{one.pointer}/{name}" for name in silent} <= unreadable
+        assert {f"{one.pointer}/ceilings/{name}" for name in CEILINGS if has(there.get("ceilings"), name)} <= {
+            f"{one.pointer}/ceilings/{name}" for name in one.ceilings
+        } | unreadable
 
 
-@given(nearly_whole())
+@settings(max_examples=300)
+@given(nearly_whole(("taken away", "kin")))
+@example(WHOLE)
 def test_what_checks_clean_reads_back_in_full(document: dict[str, Any]) -> None:
-    if not check(json.dumps(document).encode()).errors:
-        assert view(document).unreadable() == ()
+    sound = not check(json.dumps(document).encode()).errors
+    event("sound" if sound else "unsound")
+    if sound:
+        read = view(document)
+        assert read.unreadable() == ()
+        assert {name for other in others(read) for name in other} <= {"somebody_elses", "steps"}
+
+
+def others(value: Any) -> Iterator[Mapping[str, Any]]:
+    """What is passed on unread, wherever in a view it stands."""
+    if isinstance(value, tuple):
+        for one in value:
+            yield from others(one)
+    elif dataclasses.is_dataclass(value):
+        for one in dataclasses.fields(value):
+            inner = getattr(value, one.name)
+            if one.name == "other":
+                yield inner
+            elif not one.name.startswith("_"):
+                yield from others(inner)
+
+
+def test_every_member_counts() -> None:
+    """Whatever is taken out of the whole document, the view says something else: no member goes unread."""
+    whole, uncounted = view(WHOLE), []
+    for path in PLACES:
+        document = copy.deepcopy(WHOLE)
+        del holder_of(document, path)[path[-1]]
+        if view(document) == whole:
+            uncounted.append(path)
+    # What says no more than its absence does: false is what the chapter reads there, and `steps` is another chapter's.
+    assert uncounted == [("run_config", "settings", 3, "job_may_set")]
+
+
+def test_what_nobody_knows_is_passed_on_as_it_stands() -> None:
+    strange = {"x-mine": [None, {"deep": 1}]}
+    parts = {"inputs": OFFERING["inputs"], "outputs": OFFERING["outputs"], "workspace": CHAPTER["workspace"]}
+    one = first(offering(**strange, **{name: [{**entry, **strange} for entry in parts[name]] for name in parts}))
+    system = {"name": "diary", "access": "read", "needs": "seeing what is due", **strange}
+    read = view(draft(systems=[system], limits={**strange}, access={**strange}, **strange))
+    assert read.systems and read.limits and read.access
+    held = (one, one.inputs[0], one.outputs[0], one.workspace[0], read, read.systems[0], read.limits, read.access)
+    assert [part.other for part in held] == [strange] * len(held)
+    assert read.unreadable() == ()
 
 
 def test_what_is_required_alone_reads_back() -> None:

@@ -9,7 +9,7 @@ import rfc8785
 
 _DIGEST = "sha256:" + "0a" * 32
 _PRICE = {"amount_micro": 5_000_000, "currency": "EUR"}
-_NAMED = {"name": "For a child", "settings": {"voice": "a narrator", "pages": 4, "model": "example/b"}}
+_NAMED: dict[str, Any] = {"name": "For a child", "settings": {"voice": "a narrator", "pages": 4, "model": "example/b"}}
 
 WHOLE: dict[str, Any] = {
     "format": "agent-descriptor-v1",
