@@ -27,12 +27,14 @@ from descriptor.encoding import b64url_decode
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import Identity
 from descriptor.strictjson import JsonValue
+from descriptor.timestamps import parse_timestamp
 from entryway.codec import Codec, body_codec, decode, encode
 from entryway.envelope import request_envelope
 from entryway.errors import EntrywayError
 from entryway.verdict import Verdict, judge_reply, read_error, shown
 
 DEFAULT_PORT = 7420
+HISTORY_BYTES = 4096  # bytes of one version in a history
 SCHEMES = ("http", "https")
 
 _AGENT_ID = re.compile(r"U[A-Z2-7]{55}")
@@ -172,6 +174,41 @@ async def fetch(url: str, digest: str, *, limits: ClientLimits = DEFAULT_LIMITS)
             "DIGEST_MISMATCH", f"The bytes that came have the digest {digest_of(received.body)}, not {digest}."
         )
     return received.body
+
+
+async def history(
+    url: str, *, limit: int, before: int | None = None, limits: ClientLimits = DEFAULT_LIMITS
+) -> tuple[tuple[tuple[str, float], ...], int | None]:
+    """A page of the history of the node at `url`, newest first: digests and when each was published.
+
+    The second value is the `before` of the next page, `None` on the last. What is read here is a list of names: each
+    version is believed when its bytes verify. Raises ClientError: UNREACHABLE, TIMEOUT, TOO_LARGE, UNREADABLE_REPLY,
+    REFUSED. Source: binding 3.
+    """
+    asked = f"{url}/descriptors?limit={limit}" + ("" if before is None else f"&before={before}")
+    received = await _send(asked, HISTORY_BYTES * limit + limits.envelope_bytes, limits.wait, accept=Codec.JSON)
+    if received.status != 200:
+        raise _refused(received, _error_of(received))
+    page = _reply_map(received)
+    listed, following = page.get("versions"), page.get("next")
+    try:
+        versions = tuple(_listed(one) for one in (listed if isinstance(listed, list) else [None]))
+    except DescriptorError:
+        raise _unreadable("The history is not a list of versions.") from None
+    if following is not None and (isinstance(following, bool) or not isinstance(following, int) or following < 1):
+        raise _unreadable("The history does not say where it goes on.")
+    if isinstance(following, int) and before is not None and following >= before:
+        raise _unreadable("The history goes on where it has been.")
+    return versions, following
+
+
+def _listed(version: JsonValue) -> tuple[str, float]:
+    """Digest and time of one version of a history. Raises DescriptorError."""
+    stated = version if isinstance(version, dict) else {}
+    digest, published_at = stated.get("digest"), stated.get("published_at")
+    if not isinstance(digest, str) or not isinstance(published_at, str):
+        raise DescriptorError("NOT_AN_OBJECT", "A version has a digest and a time.")
+    return parse_digest(digest), parse_timestamp(published_at)
 
 
 def _authority(text: str, default_port: int | None) -> str:

@@ -31,10 +31,11 @@ from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
 from entryway.snapshot import Damaged, Published, published
 from node.addresses import listen, urls
-from node.archive import StoreArchive, load_snapshot
+from node.archive import StoreArchive, StoreKept, load_snapshot
 from node.config import Limits, Settings, changed
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
+from node.following import Following, follow_document
 from node.home import Home
 from node.identity import Keys
 from node.publisher import Outcome, Publisher, terms_of, with_terms
@@ -84,6 +85,8 @@ class Daemon:
             terms = terms_of(self._settled.keys, self._settings)
             self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
             archive = StoreArchive(reader, identity.id)
+            self._kept = StoreKept(store, archive, self._writing)
+            self._following = Following(self._kept, time.time)
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
             self._entryway = Entryway(
                 identity,
@@ -114,6 +117,7 @@ class Daemon:
                 nursery.start_soon(self._tell_watchdog)
                 nursery.start_soon(archive.run)
                 nursery.start_soon(self._feed.run)
+                nursery.start_soon(self._following.run)
                 async with trio.open_nursery() as serving:
                     await serving.start(self._server.serve, listeners)
                     await serving.start(self._control.serve, [control])
@@ -138,6 +142,7 @@ class Daemon:
             "uptime_seconds": round(time.monotonic() - self._started, 1),
             "connections": len(self._server.connections),
             "subscribers": self._feed.listening,
+            "follows": self._following.document(),
             "answers": sum(self._entryway.router.answered.values()),
             "pid": os.getpid(),
             "program_version": version("agent-node"),
@@ -166,6 +171,20 @@ class Daemon:
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again. Raises NodeError, DescriptorError and StoreError."""
         return await self._changing(lambda: self._publisher.rollback(digest, agent_version))
+
+    async def follow(self, agent_id: str, url: str) -> Mapping[str, object]:
+        """Follows an agent from now on, wherever it was found. Raises NodeError and StoreError."""
+        if agent_id == self._settled.keys.identity.id:
+            raise NodeError("INPUT_INVALID", "That is this node's own agent, which does not follow itself.")
+        return follow_document(await self._following.add(agent_id, url), state="connecting", reason="")
+
+    async def unfollow(self, agent_id: str) -> bool:
+        """Follows an agent no more; False when it was not followed. Raises StoreError."""
+        return await self._following.drop(agent_id)
+
+    def follows(self) -> Sequence[Mapping[str, object]]:
+        """What is followed, and how it fares."""
+        return self._following.document()
 
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew. Raises NodeError, and then nothing has changed."""

@@ -68,7 +68,7 @@ class Publisher:
     def __init__(self, store: Store, reader: Reader, terms: Terms, limits: Limits, clock: Callable[[], float]) -> None:
         self.terms = terms
         self.limits = limits
-        self._store = store
+        self.store = store
         self._reader = reader
         self._clock = clock
 
@@ -140,7 +140,7 @@ class Publisher:
             self._reader.artifact(digest)
         except StoreError as error:
             if error.code == "DAMAGED":
-                return self._store.heal(data=data, digest=digest)
+                return self.store.heal(data=data, digest=digest)
             raise
         return False
 
@@ -157,7 +157,7 @@ class Publisher:
 
     def _store_version(self, descriptor: Descriptor, current: Version | None, now: float, terms: Terms) -> Outcome:
         assert descriptor.agent_version is not None  # a finding of the checker, and so refused by `plan`
-        publication = self._store.publish(
+        publication = self.store.publish(
             data=descriptor.data,
             digest=descriptor.digest,
             subject=terms.identity.id,

@@ -5,16 +5,17 @@ The invariant: bytes leave here only when they match their digest, on every read
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from descriptor.digests import digest_of
 from store.database import Connected, open_reader
 from store.errors import StoreError, damaged, error_of
-from store.records import Counts, Event, Problem, Version
+from store.records import Counts, Event, Follow, Peer, Problem, Reported, Version
 
 _ARTIFACT = "SELECT bytes FROM artifacts WHERE digest = ?"
 _VERSION = (
@@ -102,6 +103,12 @@ class Reader(Connected):
             row = connection.execute(f"{_VERSION} WHERE current.subject = ? AND current.seq = versions.seq", (subject,))
             return next(map(_version, row), None)
 
+    def digests_of(self, subject: str) -> frozenset[str]:
+        """The digests of every version that is kept of `subject`."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT DISTINCT digest FROM versions WHERE subject = ?", (subject,))
+            return frozenset(digest for (digest,) in rows)
+
     def history(self, subject: str, limit: int, before: int | None = None) -> tuple[tuple[Version, ...], int | None]:
         """At most `limit` versions of `subject`, newest first, and what to give as `before` for the next page.
 
@@ -133,6 +140,24 @@ class Reader(Connected):
         """The number of the newest event ever appended; 0 before the first."""
         with self._reading() as connection:
             return _number(connection, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'")
+
+    def follows(self) -> tuple[Follow, ...]:
+        """The subscriptions, oldest first."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT id, url, since, seq, synced, reports FROM follows ORDER BY since, id")
+            return tuple(
+                Follow(agent_id, url, since, seq, bool(synced), tuple(Reported(*one) for one in json.loads(reports)))
+                for agent_id, url, since, seq, synced, reports in rows
+            )
+
+    def peers(self) -> tuple[Peer, ...]:
+        """The agents that were heard on the network, in the order of their ids."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT id, handle, state, reason, agent_version, digest, addresses, first_seen, last_seen, descriptor"
+                " FROM peers ORDER BY id"
+            )
+            return tuple(map(_peer, rows))
 
     def counts(self) -> Counts:
         """How much the store holds."""
@@ -195,6 +220,12 @@ class Reader(Connected):
 
 def _version(row: tuple[int, str, str, str, int, float, str | None, int]) -> Version:
     return Version(*row[:-1], current=bool(row[-1]))
+
+
+def _peer(row: tuple[Any, ...]) -> Peer:
+    agent_id, handle, state, reason, agent_version, digest, addresses, first_seen, last_seen, descriptor = row
+    listed = tuple(json.loads(addresses))
+    return Peer(agent_id, handle, state, reason, agent_version, digest, listed, first_seen, last_seen, descriptor)
 
 
 def _number(connection: sqlite3.Connection, question: str) -> int:

@@ -40,7 +40,20 @@ def _first(database: Database) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first,)
+def _follows_and_peers(database: Database) -> None:
+    # Lists are JSON: they are read whole and never searched.
+    database.execute(
+        "CREATE TABLE follows (id TEXT PRIMARY KEY NOT NULL, url TEXT NOT NULL, since REAL NOT NULL, seq INTEGER,"
+        " synced INTEGER NOT NULL, reports TEXT NOT NULL)"
+    )
+    database.execute(
+        "CREATE TABLE peers (id TEXT PRIMARY KEY NOT NULL, handle TEXT, state TEXT NOT NULL, reason TEXT NOT NULL,"
+        " agent_version TEXT, digest TEXT, addresses TEXT NOT NULL, first_seen REAL NOT NULL, last_seen REAL NOT NULL,"
+        " descriptor BLOB)"
+    )
+
+
+MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first, _follows_and_peers)
 """`MIGRATIONS[n]` takes a store from number n to number n + 1 (`user_version` in the file's header)."""
 
 

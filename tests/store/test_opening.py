@@ -120,7 +120,7 @@ def short_garbage(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "code", "says"),
     [
-        (newer, "STORE_NEWER", "made by a newer agent-node (store 2, this one reads up to 1); upgrade agent-node"),
+        (newer, "STORE_NEWER", "made by a newer agent-node (store 3, this one reads up to 2); upgrade agent-node"),
         (another_program, "NOT_A_STORE", "is a database of another program; move it away"),
         (no_program_named, "NOT_A_STORE", "is a database of another program; move it away"),
         (never_migrated, "NOT_A_STORE", "is a database of another program; move it away"),
