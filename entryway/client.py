@@ -176,6 +176,31 @@ async def fetch(url: str, digest: str, *, limits: ClientLimits = DEFAULT_LIMITS)
     return received.body
 
 
+async def register(url: str, data: bytes, *, limits: ClientLimits = DEFAULT_LIMITS) -> Mapping[str, JsonValue]:
+    """Hands a Descriptor to the registry at `url`; returns what it says: subject, digest, and whether it is current.
+
+    Raises ClientError: UNREACHABLE, TIMEOUT, TOO_LARGE, UNREADABLE_REPLY, REFUSED. Source: binding 8.
+    """
+    asked = f"{url}/registry"
+    received = await _send(asked, limits.envelope_bytes, limits.wait, accept=Codec.JSON, content=data, method="PUT")
+    if received.status not in (200, 201):
+        raise _refused(received, _error_of(received))
+    return _reply_map(received)
+
+
+async def registered(url: str, subject: str, *, limits: ClientLimits = DEFAULT_LIMITS) -> bytes | None:
+    """The bytes that the registry at `url` serves as the current Descriptor of `subject`; `None` when it has none.
+
+    They are what came, and not yet verified. Raises ClientError: UNREACHABLE, TIMEOUT, TOO_LARGE, REFUSED.
+    """
+    received = await _send(f"{url}/registry/{subject}", limits.descriptor_bytes, limits.wait, accept=Codec.JSON)
+    if received.status == 404:
+        return None
+    if received.status != 200:
+        raise _refused(received, _error_of(received))
+    return received.body
+
+
 async def history(
     url: str, *, limit: int, before: int | None = None, limits: ClientLimits = DEFAULT_LIMITS
 ) -> tuple[tuple[tuple[str, float], ...], int | None]:
@@ -248,8 +273,11 @@ def _ip_address(text: str) -> str | None:
         return None
 
 
-async def _send(url: str, most: int, wait: float, *, accept: Codec, content: bytes | None = None) -> _Received:
+async def _send(
+    url: str, most: int, wait: float, *, accept: Codec, content: bytes | None = None, method: str | None = None
+) -> _Received:
     """One request and its answer, at most `most` bytes of it. Raises ClientError."""
+    method = method or ("GET" if content is None else "POST")
     headers = {"Accept": accept.value, "Accept-Encoding": "identity", "User-Agent": "agent-node", "Connection": "close"}
     if content is not None:
         headers["Content-Type"] = accept.value
@@ -259,7 +287,7 @@ async def _send(url: str, most: int, wait: float, *, accept: Codec, content: byt
         with trio.fail_after(wait):
             async with (
                 httpx.AsyncClient(verify=context, trust_env=False, timeout=wait) as client,
-                client.stream("GET" if content is None else "POST", url, headers=headers, content=content) as response,
+                client.stream(method, url, headers=headers, content=content) as response,
             ):
                 return await _read(response, most)
     except (trio.TooSlowError, httpx.TimeoutException):

@@ -44,13 +44,17 @@ PADDING = 64
 
 @dataclass(slots=True)
 class Request:
-    """One whole request: `target` as it came, `headers` by lower-case name (only `KEPT`), `body` decoded."""
+    """One whole request: `target` as it came, `headers` by lower-case name (only `KEPT`), `body` decoded.
+
+    `peer`: what the address it came from is counted under; `None` when it is not counted.
+    """
 
     method: bytes = b""
     target: bytes = b""
     headers: dict[bytes, bytes] = field(default_factory=dict)
     body: bytes = b""
     keep_alive: bool = True
+    peer: str | None = None
 
     @property
     def path(self) -> bytes:

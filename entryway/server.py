@@ -298,6 +298,7 @@ class Connection:
                 self._server.addresses.disconnect(self._key)
 
     def _respond(self, request: Request) -> Response | Streaming | Awaitable[Response]:
+        request.peer = self._key
         if self._bucket is not None:
             wait = self._bucket.take(trio.current_time())
             if wait:

@@ -28,6 +28,8 @@ COMMANDS = {
     "unfollow": "follow",
     "follows": "follow",
     "watch": "follow",
+    "register": "registry",
+    "compare": "registry",
     "doctor": "doctor",
     "backup": "copies",
     "restore": "copies",

@@ -73,6 +73,21 @@ class Http:
 
 
 @dataclass(frozen=True)
+class RegistryRole:
+    """Keeping other agents' Descriptors for whoever looks for them. Off unless it is turned on."""
+
+    registry: bool = setting(
+        False, "Take Descriptors that agents hand over (PUT /registry), and serve them by subject.", reload=False
+    )
+    registry_versions: int = setting(
+        1000, "Versions kept of one subject that was handed over.", unit="versions", low=1, high=10**6
+    )
+    registry_puts_per_hour: int = setting(
+        60, "Descriptors one address may hand over.", unit="an hour", low=1, high=10**6
+    )
+
+
+@dataclass(frozen=True)
 class Limits:
     """What one caller, or all of them, may use up. Connections that are open keep the limits they began with."""
 
@@ -148,11 +163,18 @@ class Settings:
 
     agent: Agent = Agent()
     http: Http = Http()
+    registry: RegistryRole = RegistryRole()
     limits: Limits = Limits()
     log: Log = Log()
 
 
-SECTIONS: Mapping[str, type[Any]] = {"agent": Agent, "http": Http, "limits": Limits, "log": Log}
+SECTIONS: Mapping[str, type[Any]] = {
+    "agent": Agent,
+    "http": Http,
+    "registry": RegistryRole,
+    "limits": Limits,
+    "log": Log,
+}
 
 
 DECLARED: Mapping[str, Declared] = {one.name: one for one in declared_in(SECTIONS)}
@@ -177,6 +199,7 @@ def load(path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, 
     return Settings(
         agent,
         Http(**_section(values, "http")),
+        RegistryRole(**_section(values, "registry")),
         Limits(**_section(values, "limits")),
         Log(**_section(values, "log")),
     )

@@ -27,12 +27,13 @@ from descriptor.errors import DescriptorError
 from descriptor.timestamps import format_timestamp
 from entryway.events import Feed, FeedLimits
 from entryway.protections import AddressLimits
+from entryway.registry import Registry, RegistryLimits
 from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
 from entryway.snapshot import Damaged, Published, published
 from node.addresses import listen, urls
 from node.archive import StoreArchive, StoreKept, load_snapshot
-from node.config import Limits, Settings, changed
+from node.config import Limits, RegistryRole, Settings, changed
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
 from node.following import Following, follow_document
@@ -88,6 +89,11 @@ class Daemon:
             self._kept = StoreKept(store, archive, self._writing)
             self._following = Following(self._kept, time.time)
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
+            self._registry = (
+                Registry(identity.id, self._kept, time.time, registry_limits(self._settings.registry))
+                if self._settings.registry.registry
+                else None
+            )
             self._entryway = Entryway(
                 identity,
                 archive,
@@ -95,6 +101,7 @@ class Daemon:
                 snapshot=load_snapshot(reader, identity.id),
                 feed=self._feed,
                 body_limit=limits.entryway_body,
+                registry=self._registry,
             )
             self._addresses = AddressLimits(
                 limits.answers_per_second,
@@ -197,6 +204,8 @@ class Daemon:
         limits = settings.limits
         self._server.limits = self._control.limits = server_limits(limits)
         self._feed.limits = feed_limits(limits)
+        if self._registry is not None:
+            self._registry.limits = registry_limits(settings.registry)
         self._addresses.change(
             limits.answers_per_second,
             limits.answers_burst,
@@ -266,6 +275,11 @@ class Daemon:
         while interval is not None:
             self._notifier.watchdog()
             await trio.sleep(interval)
+
+
+def registry_limits(role: RegistryRole) -> RegistryLimits:
+    """The settings as the registry takes them."""
+    return RegistryLimits(versions_of_subject=role.registry_versions, puts_per_hour=role.registry_puts_per_hour)
 
 
 def feed_limits(limits: Limits) -> FeedLimits:
