@@ -39,6 +39,7 @@ from node.errors import NodeError
 from node.following import Following, follow_document
 from node.home import Home
 from node.identity import Keys
+from node.open_files import allow_open_files
 from node.publisher import Outcome, Publisher, terms_of, with_terms
 from node.systemd import Notifier, watchdog_interval
 from store import Reader, Store
@@ -77,6 +78,7 @@ class Daemon:
         """Runs until a signal stops it. Raises NodeError and StoreError for what keeps it from starting."""
         home, identity = self._settled.home, self._settled.keys.identity
         limits = self._settings.limits
+        allow_open_files(limits)
         with (
             Store.open(home.database) as store,
             Reader.open(home.database) as writers_reader,
@@ -202,6 +204,7 @@ class Daemon:
         self._entryway.router.limit_bodies(settings.limits.entryway_body)
         self._settled.apply_log(settings)
         limits = settings.limits
+        allow_open_files(limits)
         self._server.limits = self._control.limits = server_limits(limits)
         self._feed.limits = feed_limits(limits)
         if self._registry is not None:

@@ -227,8 +227,8 @@ def test_a_change_is_taken_or_waits_for_a_restart(name: str) -> None:
     assert (waiting if one.about.reload else taken) == []
 
 
-def test_where_the_node_listens_needs_a_restart_and_nothing_else_does() -> None:
-    assert [name for name, one in DECLARED.items() if not one.about.reload] == ["host", "port"]
+def test_where_the_node_listens_and_what_role_it_has_need_a_restart_and_nothing_else_does() -> None:
+    assert [name for name, one in DECLARED.items() if not one.about.reload] == ["host", "port", "registry"]
 
 
 def test_every_setting_has_a_name_of_its_own() -> None:
