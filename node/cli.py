@@ -30,6 +30,7 @@ COMMANDS = {
     "watch": "follow",
     "register": "registry",
     "compare": "registry",
+    "agentfile": "agentfile",
     "doctor": "doctor",
     "backup": "copies",
     "restore": "copies",

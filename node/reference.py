@@ -139,6 +139,9 @@ def _command_lines() -> Iterator[str]:
         assert command is not None
         context = click.Context(command, group, info_name=name, max_content_width=_WIDTH, terminal_width=_WIDTH)
         yield from ("", f"## `{name}`", "", "```", command.get_help(context), "```")
+        for inner_name, inner in command.commands.items() if isinstance(command, click.Group) else ():
+            below = click.Context(inner, context, info_name=inner_name, terminal_width=_WIDTH)
+            yield from ("", f"### `{name} {inner_name}`", "", "```", inner.get_help(below), "```")
 
 
 def _settings(section: str) -> list[Declared]:
