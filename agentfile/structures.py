@@ -33,7 +33,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 # Near misses are a courtesy, and comparing names letter by letter is slow: only so many, and only names of this length.
 _LONGEST_COMPARED = 80
-_MOST_COMPARED = 20_000
+_MOST_COMPARED = 4_000
 _MOST_NEAR = 3
 _ALIKE = 0.75
 _MOST_LISTED = 10

@@ -16,7 +16,9 @@ WORDS = sorted({value for _, value in places(WHOLE) if isinstance(value, str)} |
 
 names = st.sampled_from(NAMES) | st.text(max_size=2)
 texts = st.sampled_from(WORDS) | st.text(max_size=5)
-leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
+leaves = (
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | texts
+)
 values = st.recursive(
     leaves,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4),

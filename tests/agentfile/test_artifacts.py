@@ -85,6 +85,8 @@ def test_no_message_holds_the_name_of_the_file() -> None:
         ("*/*", None, "image/png", True),
         ("*/*", "a.png", None, False),
         ("*/*", None, "nonsense", False),
+        ("*/*", None, "image/*", False),
+        ("image/*", None, "image/*", False),
         ("*/png", None, "image/png", False),
         ("*", "a", "image/png", False),
         ("", "a", "image/png", False),
@@ -93,6 +95,17 @@ def test_no_message_holds_the_name_of_the_file() -> None:
 )
 def test_accepts(entry: str, name: str | None, media_type: str | None, taken: bool) -> None:
     assert accepts(entry, name, media_type) is taken
+
+
+def test_what_is_known_of_a_file_of_another_format_is_told() -> None:
+    def told(file_name: str | None, media_type: str | None) -> str:
+        (misfit,) = compatibility(
+            {"kind": "table", "accepts": [".csv"]}, Candidate("table", file_name, media_type, None)
+        ).misfits
+        return misfit.message.partition("; ")[2]
+
+    assert told("a.pdf", None) == "this one is of unknown media type and its name ends otherwise."
+    assert told(None, "application/pdf") == "this one is of type 'application/pdf' and has an unknown name."
 
 
 def test_an_entry_that_is_neither_an_extension_nor_a_media_type_is_told() -> None:

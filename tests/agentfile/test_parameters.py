@@ -162,6 +162,11 @@ def test_10_required_is_a_value_that_is_not_empty(kind: str, given: dict[str, Va
     assert settle([declared(kind)], given).ready
 
 
+def test_a_name_that_is_not_declared_is_told_with_those_that_are() -> None:
+    assert settle([], {"x": 1}).problems[0].message == "This agent has no parameter 'x'; it has none."
+    assert settle([parameter()], {"x": 1}).problems[0].message == "This agent has no parameter 'x'; it has 'p'."
+
+
 def test_10_false_and_zero_are_values() -> None:
     asked = [parameter(name="a", type="boolean", required=True), parameter(name="b", type="number", required=True)]
     assert settle(asked, {"a": False, "b": 0}).values == {"a": "false", "b": "0"}

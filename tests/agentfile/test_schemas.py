@@ -97,6 +97,8 @@ def test_a_reason_names_the_place() -> None:
     schema = {"properties": {"rows": {"items": {"required": ["a/b"]}}}}
     assert holds(schema, {"rows": [{"a/b": 1}, {}]}).reasons == ("'/rows/1' has no member 'a/b'",)
     assert holds({"type": "string"}, 1).reasons == ("the value is not of type string",)
+    assert holds({"minItems": 2}, [1]).reasons == ("the value has 1 items, and not at least 2",)
+    assert holds({"maxItems": 0}, [1]).reasons == ("the value has 1 items, and not at most 0",)
 
 
 def test_reasons_are_bounded() -> None:

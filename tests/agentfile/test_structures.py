@@ -177,7 +177,12 @@ def test_a_boundary_of_any_width_is_one(boundary: str, name: str) -> None:
 
 
 def test_folding_a_folded_name_changes_nothing() -> None:
-    assert [char for char in map(chr, range(sys.maxunicode + 1)) if folded(folded(char)) != folded(char)] == []
+    moved = (char for char in map(chr, range(sys.maxunicode + 1)) if not char.casefold() == char == _compatible(char))
+    assert [char for char in moved if folded(folded(char)) != folded(char)] == []
+
+
+def _compatible(char: str) -> str:
+    return unicodedata.normalize("NFKC", char)
 
 
 @pytest.mark.parametrize("entry", ['"' * 2**20, '"a' * 2**19, '"a,' * 2**18, ": " * 2**19, "a" * 2**20, ", " * 2**19])
