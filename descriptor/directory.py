@@ -20,6 +20,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from descriptor.view import Ceiling, DataUse, Money, Offering, View
 from descriptor.vocabulary import SCOPES
@@ -66,7 +67,7 @@ class Match:
     offering: Offering
     by_work: bool
 
-    def shown(self) -> dict[str, object]:
+    def shown(self) -> dict[str, Any]:
         """What 6.11 has a directory show, ready for JSON, and declared: none of it is verified.
 
         What is not stated is `None`. A ceiling says with `decided_by` what applies it.

@@ -53,6 +53,8 @@ def unavailable() -> EntrywayError:
 
 Exchange = Callable[[Snapshot, Question], Saying]
 EXCHANGES: dict[int | str, Exchange] = {2: show_descriptor}
+# Exchanges that describe the agent: a private one does not answer them (binding 7).
+DESCRIBING = frozenset({1, 2})
 # Exchanges that are about who asks: without a signature they are refused before they are looked at.
 NEED_SIGNATURE = frozenset({3, 5})
 
@@ -61,6 +63,16 @@ def needs_signature(envelope: Envelope) -> bool:
     """Whether the exchange that is asked has to say, and prove, who asks."""
     number = _exchange(envelope)
     return number in NEED_SIGNATURE
+
+
+def describes(envelope: Envelope) -> bool:
+    """Whether the exchange that is asked would describe the agent."""
+    return _exchange(envelope) in DESCRIBING
+
+
+def private() -> EntrywayError:
+    """The answer of an agent that does not describe itself."""
+    return EntrywayError("PRIVATE", "This agent is private: it does not show its Descriptor.")
 
 
 def answer(snapshot: Snapshot, question: Question) -> Saying:

@@ -23,7 +23,7 @@ from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
 from entryway.envelope import Envelope, read_envelope, signed_bytes
 from entryway.errors import EntrywayError
 from entryway.events import Feed, place, stream_response
-from entryway.exchanges import Question, answer, needs_signature, unavailable
+from entryway.exchanges import Question, answer, describes, needs_signature, private, unavailable
 from entryway.http import Request, Response, Streaming, json_body, response
 from entryway.paging import page_of
 from entryway.protections import Inbound
@@ -76,6 +76,8 @@ class Entryway:
         registry: Registry | None = None,
     ) -> None:
         self.snapshot = snapshot
+        self.private = False
+        """Whether nothing that describes the agent is answered. Source: binding 7."""
         self.feed = feed
         self._identity = identity
         self._archive = archive
@@ -86,16 +88,26 @@ class Entryway:
         shelved = {} if registry is None else {PREFIX: get("registry", registry.get, public=True)}
         self.router = Router(
             {
-                b"/.well-known/agent-descriptor.json": get("well-known", self._well_known, public=True),
-                b"/descriptors": get("history", self._history, public=True),
-                b"/events": get("events", self._events, public=True),
+                b"/.well-known/agent-descriptor.json": get("well-known", self._open(self._well_known), public=True),
+                b"/descriptors": get("history", self._open(self._history), public=True),
+                b"/events": get("events", self._open(self._events), public=True),
                 b"/entryway": post("entryway", self._entryway),
                 **registered,
             },
-            {DESCRIPTORS: get("by-digest", self._by_digest, public=True), **shelved},
+            {DESCRIPTORS: get("by-digest", self._open(self._by_digest), public=True), **shelved},
             body_limit,
             "The agent's Descriptor is at /.well-known/agent-descriptor.json.",
         )
+
+    def _open(self, read: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
+        """What a private agent does not show."""
+
+        def reading(request: Request) -> Answer:
+            if self.private:
+                raise private()
+            return read(request)
+
+        return reading
 
     def _well_known(self, request: Request) -> Response:
         snapshot = self.snapshot
@@ -167,6 +179,8 @@ class Entryway:
     def _answered(self, request: Request, asked_in: Codec, envelope: Envelope, over: bytes | None = None) -> Response:
         now = self._clock()
         sender = self._inbound.judge(envelope, now, signed=needs_signature(envelope), over=over)
+        if self.private and describes(envelope):
+            raise private()
         saying = answer(self.snapshot, Question(envelope, sender))
         reply = sign_reply(self._identity, saying.payload, envelope.id, sender, now)
         codec = reply_codec(request.headers.get(b"accept"), asked_in)

@@ -23,6 +23,7 @@ COMMANDS = {
     "history": "versions",
     "show": "versions",
     "diff": "versions",
+    "peers": "peers",
     "ask": "ask",
     "follow": "follow",
     "unfollow": "follow",

@@ -73,6 +73,40 @@ class Http:
 
 
 @dataclass(frozen=True)
+class Discovery:
+    """How the node is found on the local network (mDNS, DNS-SD), and how it finds others."""
+
+    mdns: bool = setting(True, "Whether the node announces itself and listens for others by mDNS.", reload=False)
+    visibility: str = setting(
+        "listed",
+        "Who learns of the agent. listed: it is announced. unlisted: it answers whoever knows its address, and is not "
+        "announced. private: it is not announced, and does not show its Descriptor to anybody.",
+        choices=("listed", "unlisted", "private"),
+    )
+    interfaces: tuple[str, ...] = setting(
+        ("*",),
+        "The network interfaces to announce on and to listen on, by name. * is every one but loopback and the bridges "
+        "of containers and virtual machines (docker*, br-*, veth*, virbr*, cni*), which have to be named.",
+        one_word=True,
+    )
+    peers_kept: int = setting(
+        1000,
+        "How many peers are kept, and how many records are attended to at a time; beyond them those that did not "
+        "verify go first.",
+        unit="peers",
+        low=1,
+        high=65536,
+    )
+    peer_recheck: float = setting(
+        60.0,
+        "How long a peer's answer stands before it is asked again. One whose record changes is asked at once.",
+        unit="seconds",
+        low=1,
+        high=86400,
+    )
+
+
+@dataclass(frozen=True)
 class RegistryRole:
     """Keeping other agents' Descriptors for whoever looks for them. Off unless it is turned on."""
 
@@ -163,6 +197,7 @@ class Settings:
 
     agent: Agent = Agent()
     http: Http = Http()
+    discovery: Discovery = Discovery()
     registry: RegistryRole = RegistryRole()
     limits: Limits = Limits()
     log: Log = Log()
@@ -171,6 +206,7 @@ class Settings:
 SECTIONS: Mapping[str, type[Any]] = {
     "agent": Agent,
     "http": Http,
+    "discovery": Discovery,
     "registry": RegistryRole,
     "limits": Limits,
     "log": Log,
@@ -199,6 +235,7 @@ def load(path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, 
     return Settings(
         agent,
         Http(**_section(values, "http")),
+        Discovery(**_section(values, "discovery")),
         RegistryRole(**_section(values, "registry")),
         Limits(**_section(values, "limits")),
         Log(**_section(values, "log")),

@@ -10,6 +10,8 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `POST /publish?respell=&acts_for=&organization_name=` | publishes the body |
 | `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
 | `POST /reload` | reads the settings again, as SIGHUP does |
+| `GET /peers?since=` | the peers, and a number that counts their changes; with that number only if it has moved on |
+| `POST /peers/forget` | `{"id"}`: forgets a peer, and the handle that is pinned to it |
 | `POST /follow`, `POST /unfollow` | `{"id", "url"}`, `{"id"}`: a standing subscription, and its end |
 | `GET /follows` | what is followed, and how it fares |
 
@@ -55,6 +57,12 @@ class Operated(Protocol):
 
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again."""
+
+    def peers(self, since: int | None) -> Mapping[str, object]:
+        """The peers, and a number that counts their changes; only the number when it is `since` still."""
+
+    def forget_peer(self, agent_id: str) -> bool:
+        """Forgets a peer; False when it is not known."""
 
     async def follow(self, agent_id: str, url: str) -> Mapping[str, object]:
         """Follows an agent from now on."""
@@ -107,6 +115,17 @@ def control_router(node: Operated) -> Router:
         digest, agent_version = _texts(request, "digest", "as")
         return response(200, JSON, json_body((await node.rollback(digest, agent_version)).document()))
 
+    def peers(request: Request) -> Response:
+        since = parse_qs(request.query.decode("latin-1")).get("since", [""])[-1]
+        number = int(since) if since.isascii() and since.isdecimal() and len(since) < 19 else None
+        return response(200, JSON, json_body(node.peers(number)))
+
+    async def forget(request: Request) -> Response:
+        (agent_id,) = _texts(request, "id")
+        if not node.forget_peer(agent_id):
+            raise NodeError("NOT_FOUND", "No such peer is known. `agent-node peers` lists them.")
+        return response(200, JSON, json_body({"id": agent_id, "known": False}))
+
     async def follow(request: Request) -> Response:
         agent_id, url = _texts(request, "id", "url")
         decode_public(agent_id)
@@ -131,6 +150,8 @@ def control_router(node: Operated) -> Router:
             b"/publish": post("publish", _operating(publish)),
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),
+            b"/peers": get("peers", peers, public=False),
+            b"/peers/forget": post("forget", _operating(forget)),
             b"/follow": post("follow", _operating(follow)),
             b"/unfollow": post("unfollow", _operating(unfollow)),
             b"/follows": get("follows", follows, public=False),
@@ -138,7 +159,7 @@ def control_router(node: Operated) -> Router:
         {},
         BODY_LIMIT,
         "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, "
-        "/follow, /unfollow and /follows.",
+        "/peers, /peers/forget, /follow, /unfollow and /follows.",
     )
 
 

@@ -2,6 +2,8 @@
 
     serve          the entryway, on every listening socket
     control        the control socket
+    following      keeps the versions of the agents that are followed
+    vicinity       announces the node, hears and asks its peers
     signals        SIGTERM and SIGINT stop, SIGHUP reloads; a second SIGTERM or SIGINT stops at once
     watchdog       tells systemd that the loop still turns
 
@@ -42,6 +44,7 @@ from node.identity import Keys
 from node.open_files import allow_open_files
 from node.publisher import Outcome, Publisher, terms_of, with_terms
 from node.systemd import Notifier, watchdog_interval
+from node.vicinity import PRIVATE, Vicinity
 from store import Reader, Store
 
 log = structlog.get_logger("node")
@@ -121,6 +124,10 @@ class Daemon:
             self._socket = home.socket.stat().st_ino
             opened.callback(remove_socket, home, self._socket)
             self._urls = urls(listeners)
+            self._entryway.private = self._settings.discovery.visibility == PRIVATE
+            self._vicinity = Vicinity(
+                identity.id, self._settings, listeners, reader.peers(), self._kept.write, time.time
+            )
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
                 nursery.start_soon(self._tell_watchdog)
@@ -131,6 +138,8 @@ class Daemon:
                     await serving.start(self._server.serve, listeners)
                     await serving.start(self._control.serve, [control])
                     self._announce_ready()
+                    self._vicinity.announce(self._entryway.snapshot)
+                    nursery.start_soon(self._vicinity.run)
                 nursery.cancel_scope.cancel()
         log.info("stopped", id=identity.id)
 
@@ -152,6 +161,8 @@ class Daemon:
             "connections": len(self._server.connections),
             "subscribers": self._feed.listening,
             "follows": self._following.document(),
+            "peers": self._vicinity.verified,
+            "discovery": self._vicinity.status(),
             "answers": sum(self._entryway.router.answered.values()),
             "pid": os.getpid(),
             "program_version": version("agent-node"),
@@ -180,6 +191,14 @@ class Daemon:
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again. Raises NodeError, DescriptorError and StoreError."""
         return await self._changing(lambda: self._publisher.rollback(digest, agent_version))
+
+    def peers(self, since: int | None) -> Mapping[str, object]:
+        """The peers, and a number that counts their changes; only the number when it is `since` still."""
+        return self._vicinity.peers(since)
+
+    def forget_peer(self, agent_id: str) -> bool:
+        """Forgets a peer, and the handle that is pinned to it; False when it is not known."""
+        return self._vicinity.forget(agent_id)
 
     async def follow(self, agent_id: str, url: str) -> Mapping[str, object]:
         """Follows an agent from now on, wherever it was found. Raises NodeError and StoreError."""
@@ -216,6 +235,9 @@ class Daemon:
             limit_loopback=limits.limit_loopback,
         )
         self._settings = settings
+        self._entryway.private = settings.discovery.visibility == PRIVATE
+        self._vicinity.take(settings)
+        self._vicinity.announce(self._entryway.snapshot)
         log.info("settings_reloaded", taken=taken, need_restart=waiting)
         return {"taken": taken, "need_restart": waiting}
 
@@ -229,6 +251,7 @@ class Daemon:
             outcome = await trio.to_thread.run_sync(act)
             if outcome.changed or (outcome.current and isinstance(self._entryway.snapshot, Damaged)):
                 self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at)
+                self._vicinity.announce(self._entryway.snapshot)
             if outcome.event is not None:
                 self._feed.announce(outcome.event)
         if outcome.changed:
@@ -260,6 +283,7 @@ class Daemon:
                 else:
                     log.info("stopping", signal=signal.Signals(number).name)
                     self._notifier.stopping()
+                    self._vicinity.leave()
                     self._server.stopping.set()
                     self._control.stopping.set()
                     # Whoever comes now would wait for an answer that nobody gives any more.

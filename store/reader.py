@@ -10,9 +10,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from descriptor.digests import digest_of
+from store import peers
 from store.database import Connected, open_reader
 from store.errors import StoreError, damaged, error_of
 from store.records import Counts, Event, Follow, Peer, Problem, Reported, Version
@@ -153,11 +154,12 @@ class Reader(Connected):
     def peers(self) -> tuple[Peer, ...]:
         """The agents that were heard on the network, in the order of their ids."""
         with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT id, handle, state, reason, agent_version, digest, addresses, first_seen, last_seen, descriptor"
-                " FROM peers ORDER BY id"
-            )
-            return tuple(map(_peer, rows))
+            return peers.peers(connection)
+
+    def peer_descriptor(self, agent_id: str) -> bytes | None:
+        """The Descriptor of a peer that verified last, hashed again just now; `None` when none is kept."""
+        with self._reading() as connection:
+            return peers.peer_descriptor(connection, agent_id)
 
     def counts(self) -> Counts:
         """How much the store holds."""
@@ -220,12 +222,6 @@ class Reader(Connected):
 
 def _version(row: tuple[int, str, str, str, int, float, str | None, int]) -> Version:
     return Version(*row[:-1], current=bool(row[-1]))
-
-
-def _peer(row: tuple[Any, ...]) -> Peer:
-    agent_id, handle, state, reason, agent_version, digest, addresses, first_seen, last_seen, descriptor = row
-    listed = tuple(json.loads(addresses))
-    return Peer(agent_id, handle, state, reason, agent_version, digest, listed, first_seen, last_seen, descriptor)
 
 
 def _number(connection: sqlite3.Connection, question: str) -> int:

@@ -68,7 +68,8 @@ class Follow:
 class Peer:
     """An agent that was heard on the network. `state` and `reason`: what is made of it (binding 7).
 
-    `agent_version` and `digest` are of the Descriptor that verified last, and `descriptor` is its bytes; `None` before.
+    `agent_version` and `digest` are of the Descriptor that verified last, and `None` before one did; so is `handle`
+    then, and until then it is what the agent claims. `addresses`: where it answers, as `host:port`.
     """
 
     id: str
@@ -80,7 +81,6 @@ class Peer:
     addresses: tuple[str, ...]
     first_seen: float
     last_seen: float
-    descriptor: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

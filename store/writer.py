@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
+from store import peers
 from store.database import Connected, open_writer
 from store.errors import StoreError, error_of
 from store.records import Event, Follow, Peer, Publication
@@ -148,25 +149,19 @@ class Store(Connected):
         with self._transaction() as connection:
             return connection.execute("DELETE FROM follows WHERE id = ?", (agent_id,)).rowcount > 0
 
-    def put_peers(self, peers: Iterable[Peer]) -> None:
-        """Adds peers, or replaces what is known of them. Raises `StoreError` for what the disk refuses."""
+    def put_peers(self, kept: Iterable[tuple[Peer, bytes | None]]) -> None:
+        """Adds peers, or replaces what is known of them, each with the bytes of the Descriptor that verified.
+
+        Without bytes, those that are kept stay for as long as they are of the row's digest. Raises `StoreError` for
+        what the disk refuses.
+        """
         with self._transaction() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO peers (id, handle, state, reason, agent_version, digest, addresses, first_seen,"
-                " last_seen, descriptor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        *(one.id, one.handle, one.state, one.reason, one.agent_version, one.digest),
-                        *(json.dumps(one.addresses), one.first_seen, one.last_seen, one.descriptor),
-                    )
-                    for one in peers
-                ],
-            )
+            peers.put_peers(connection, kept)
 
     def drop_peers(self, ids: Iterable[str]) -> None:
         """Forgets peers. Raises `StoreError` for what the disk refuses."""
         with self._transaction() as connection:
-            connection.executemany("DELETE FROM peers WHERE id = ?", [(one,) for one in ids])
+            peers.drop_peers(connection, ids)
 
     def heal(self, *, data: bytes, digest: str) -> bool:
         """Puts back the bytes of an artifact that the store lists and no longer reads right.

@@ -9,10 +9,11 @@ import click
 import trio
 
 from descriptor.keys import decode_public
-from entryway.client import Answer, ClientError, ask, target_url
+from entryway.client import Answer, ClientError, ask
 from entryway.verdict import shown
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
+from node.targets import Target, find
 
 EXITS = {"BAD_TARGET": Exit.UNREADABLE, "UNREACHABLE": Exit.UNREACHED, "TIMEOUT": Exit.UNREACHED}
 
@@ -28,7 +29,10 @@ EXITS = {"BAD_TARGET": Exit.UNREADABLE, "UNREACHABLE": Exit.UNREACHED, "TIMEOUT"
 )
 @operator_command
 def ask_command(console: Console, target: str, exchange: str, expected_id: str | None, save: str | None) -> None:
-    """Ask a node at TARGET (a URL, or HOST:PORT) for its Descriptor, and verify what it says.
+    """Ask a node at TARGET for its Descriptor, and verify what it says.
+
+    TARGET is a URL, HOST:PORT, or the handle or id of an agent that was heard on the network (see peers), which is then
+    the agent that has to answer.
 
     Every check is named: the digest recomputed over the bytes, the signature of the reply, the signature of the
     Descriptor, that one agent made all three, and that the reply is fresh and answers this very question.
@@ -39,7 +43,8 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
     if not exchange.isprintable():
         raise NodeError("INPUT_INVALID", "An exchange is a number, or a word such as help.", Exit.UNREADABLE)
     number = int(exchange) if exchange.isascii() and exchange.isdecimal() and len(exchange) < 10 else exchange
-    answer = _answer(target, number, expected_id)
+    found = find(console, target)
+    answer = _answer(found, number, expected_id or found.agent_id)
     if save is not None and answer.verified and answer.descriptor is not None:
         _save(Path(save), answer.descriptor)
     elif save is not None:
@@ -60,15 +65,23 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
         raise SystemExit(Exit.NO)
 
 
-def _answer(target: str, exchange: int | str, expected_id: str | None) -> Answer:
+def _answer(target: Target, exchange: int | str, expected_id: str | None) -> Answer:
     try:
-        return trio.run(_ask, target_url(target), exchange, expected_id)
+        return trio.run(_ask, target, exchange, expected_id)
     except ClientError as error:
         raise NodeError(error.code, error.message, EXITS.get(error.code, Exit.NO)) from error
 
 
-async def _ask(url: str, exchange: int | str, expected_id: str | None) -> Answer:
-    return await ask(url, exchange=exchange, expected_id=expected_id, clock=time.time)
+async def _ask(target: Target, exchange: int | str, expected_id: str | None) -> Answer:
+    """The answer of the first address of the target at which anybody answers."""
+    *others, last = target.urls
+    for url in others:
+        try:
+            return await ask(url, exchange=exchange, expected_id=expected_id, clock=time.time)
+        except ClientError as error:
+            if EXITS.get(error.code) is not Exit.UNREACHED:
+                raise
+    return await ask(last, exchange=exchange, expected_id=expected_id, clock=time.time)
 
 
 def _lines(answer: Answer) -> list[str]:

@@ -32,7 +32,7 @@ def every_command() -> Iterator[click.Command]:
         command = main.get_command(click.Context(main), name)
         assert command is not None
         assert command.name == name
-        yield command
+        yield from command.commands.values() if isinstance(command, click.Group) else (command,)
 
 
 def test_every_command_and_every_option_says_what_it_does() -> None:

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from descriptor.digests import digest_of
-from store import Follow, Peer, Reader, Reported, Store, StoreError
+from store import Follow, Reader, Reported, Store, StoreError
 
 FOLLOW = Follow("UPEER", "http://peer.test:7420", 1.5, None, synced=False)
-PEER = Peer("UPEER", "peer.home", "verified", "", "1", "sha256:" + "0a" * 32, ("192.0.2.1",), 1.0, 2.0, b"{}")
 
 
 def keep(store: Store, data: bytes, *, current: bool = True, subject: str = "UPEER") -> bool:
@@ -73,13 +72,3 @@ def test_a_subscription_is_changed_in_place_and_ends(store: Store) -> None:
         assert store.drop_follow("UPEER")
         assert not store.drop_follow("UPEER")
         assert [one.id for one in reader.follows()] == ["UOTHER"]
-
-
-def test_peers_are_replaced_and_forgotten(store: Store) -> None:
-    other = replace(PEER, id="UOTHER", handle=None, agent_version=None, digest=None, addresses=(), descriptor=None)
-    with Reader.open(store.path) as reader:
-        store.put_peers([PEER, other])
-        store.put_peers([replace(PEER, state="unreachable", reason="silent")])
-        assert reader.peers() == (other, replace(PEER, state="unreachable", reason="silent"))
-        store.drop_peers(["UPEER", "UNKNOWN"])
-        assert reader.peers() == (other,)
