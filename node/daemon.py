@@ -126,7 +126,13 @@ class Daemon:
             self._urls = urls(listeners)
             self._entryway.private = self._settings.discovery.visibility == PRIVATE
             self._vicinity = Vicinity(
-                identity.id, self._settings, listeners, reader.peers(), self._kept.write, time.time
+                identity.id,
+                self._settings,
+                listeners,
+                reader.peers(),
+                self._kept.write,
+                time.time,
+                self._following.hint,
             )
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
