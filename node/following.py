@@ -87,7 +87,7 @@ class Following:
         return await self._kept.write(lambda store: store.drop_follow(agent_id))
 
     def hint(self, agent_id: str, _digest: str | None, places: Iterable[str]) -> None:
-        """An agent has answered at `places`, base URLs: if it is followed and not listened to, it is tried there now."""
+        """An agent has answered at `places`, base URLs: if it is followed and not listened to, it is tried there."""
         running = self._running.get(agent_id)
         if running is not None and running.follower.state is not State.LISTENING:
             running.follower.hint(next(iter(places), None))
