@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 
 import tests.descriptor.rules
-from descriptor.rules import RULES
+from descriptor.rules.chapter import RULES
 from tests.descriptor.rules.cases import Case
 
 CASES: list[Case] = [
