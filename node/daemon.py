@@ -90,7 +90,7 @@ class Daemon:
         ):
             terms = terms_of(self._settled.keys, self._settings)
             self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
-            archive = StoreArchive(reader, identity.id)
+            archive = StoreArchive(reader, identity.id, others=self._settings.registry.registry)
             self._kept = StoreKept(store, archive, self._writing)
             self._following = Following(self._kept, time.time)
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
