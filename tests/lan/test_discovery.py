@@ -115,6 +115,34 @@ def test_an_address_of_another_network_never_leaks_into_this_one() -> None:
             assert len(names) == 1
 
 
+def test_what_is_sent_on_one_link_is_not_heard_on_another() -> None:
+    with lan("desk") as net, home_of("desk") as home:
+        far = net["desk"].plug("vault0", "192.168.99.1")
+        index, address = far.link_local("far")
+        with node_on(net["desk"], home) as desk, announced(far, "beyond", {"id": ""}, on=index, addresses=[address]):
+            eventually(lambda: heard_by(desk), "the record was not heard")
+            time.sleep(1.0)  # until it would have come on the other link as well
+            assert len(heard_by(desk)) == 1  # of records without an id, each is listed by itself
+
+
+def test_two_nodes_of_one_host_find_one_another_and_are_found() -> None:
+    with (
+        lan("desk", "attic") as net,
+        home_of("first") as first_home,
+        home_of("second") as second_home,
+        home_of("attic") as attic_home,
+        node_on(net["attic"], attic_home) as attic,
+        node_on(net["desk"], first_home) as first,
+        running(second_home, within=net["desk"].within, host=None, mdns=True) as second,
+    ):
+        becomes(first, "second.home", "verified", wait=SOON)
+        becomes(second, "first.home", "verified", wait=SOON)
+        for node in (first, second):
+            becomes(node, "attic.home", "verified")
+        for handle in ("first.home", "second.home"):
+            becomes(attic, handle, "verified")
+
+
 def test_who_listens_on_loopback_alone_is_not_announced_and_hears_the_others() -> None:
     with (
         lan("desk", "attic") as net,
