@@ -25,9 +25,12 @@ from tests.lan.network import Host
 
 
 async def announce(record: Mapping[str, Any]) -> None:
-    """Announces it until stdin is closed: `count` times, with its number for `{number}` and a new id for `{id}`."""
+    """Announces it until stdin is closed: `count` times, with its number for `{number}` and a new id for `{id}`.
+
+    The numbers begin at `first`.
+    """
     mdns = AsyncZeroconf(interfaces=[record["on"]])
-    for number in range(record.get("count", 1)):
+    for number in range(record.get("first", 0), record.get("first", 0) + record.get("count", 1)):
         text = record["text"]
         if isinstance(text, dict):
             properties: Any = {name: _filled(value, number) for name, value in text.items()}
@@ -39,7 +42,7 @@ async def announce(record: Mapping[str, Any]) -> None:
             port=record["port"],
             properties=properties,
             server=f"somebody-{number}.local.",
-            parsed_addresses=record["addresses"],
+            parsed_addresses=[address.replace("{number}", str(number)) for address in record["addresses"]],
         )
         await mdns.async_register_service(info, cooperating_responders=True, strict=False)
         if number % 50 == 49:
