@@ -11,19 +11,17 @@ library's encoder writes as well, at the speed of C; a property test holds the t
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from typing import Any
 
 import rfc8785
 
 from descriptor.errors import DescriptorError
+from descriptor.levels import levels
 
 _LARGEST_SAFE = 2**53 - 1
 
-_TEXTS = {str, bool, type(None)}
 _NUMBERS = {int, float}
-_CONTAINERS = {dict, list}
-_PLAIN_KINDS = _TEXTS | _NUMBERS | _CONTAINERS
+_PLAIN_KINDS = {str, bool, type(None), dict, list} | _NUMBERS
 _PLAIN = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True, separators=(",", ":")
 )
@@ -50,26 +48,16 @@ def canonical(value: object) -> bytes:
 
 def _is_plain(value: Any) -> bool:
     """Whether `json` writes the canonical form: no number that it spells and no name that it sorts otherwise."""
-    if isinstance(value, dict):
-        try:
-            names = "".join(value)
-        except TypeError:
+    for names, values in levels(value):
+        kinds = set(map(type, values))
+        if not kinds <= _PLAIN_KINDS or not set(map(type, names)) <= {str}:
             return False
         # Names sort by UTF-16 code units, which is the order of their characters up to the surrogates.
-        return (names.isascii() or max(names) < "\ud800") and _are_plain(value.values())
-    return _are_plain(value if isinstance(value, list) else (value,))
-
-
-def _are_plain(values: Collection[Any]) -> bool:
-    # A document is mostly text, which is told by looking at each list and object as a whole.
-    kinds = set(map(type, values))
-    if kinds <= _TEXTS:
-        return True
-    if not kinds <= _PLAIN_KINDS:
-        return False
-    return all(_is_plain_number(one) for one in values if type(one) in _NUMBERS) and all(
-        _is_plain(one) for one in values if type(one) in _CONTAINERS
-    )
+        if any(not name.isascii() and max(name) >= "\ud800" for name in names):
+            return False
+        if not kinds.isdisjoint(_NUMBERS) and not all(_is_plain_number(one) for one in values if type(one) in _NUMBERS):
+            return False
+    return True
 
 
 def _is_plain_number(number: float) -> bool:

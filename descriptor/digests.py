@@ -19,6 +19,11 @@ def digest_of(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
+def is_digest(text: str) -> bool:
+    """Whether `text` is a digest as documents write it, `sha256:` and 64 lowercase hex."""
+    return text.startswith("sha256:") and _DIGEST.fullmatch(text) is not None
+
+
 def parse_digest(text: str) -> str:
     """The digest `text` names, as `"sha256:"` + 64 lowercase hex. Bare hex is read too, as in a URL path.
 

@@ -18,6 +18,8 @@ SEALING = ("required", "preferred")  # chapter 6.9
 PROMISES = ("no_training", "no_third_party_sharing", "no_human_reading")  # chapter 6.9, data use
 MEMORY = ("remembers-across-jobs", "starts-clean-each-job")  # chapter 6.9, data use
 ADMISSION = ("open", "allowlist", "screened", "negotiated")  # chapter 6.9, access
+SCHEME_TRANSPORTS = ("http", "mesh")  # binding 11
+SCHEME_TYPES = ("apiKey", "http", "oauth2", "openIdConnect", "mutualTLS", "mesh-identity")  # binding 11
 REPORTING = ("records_only", "on_change", "check_ins")  # binding 11, from the least to the most
 
 SCOPES = ("task-specific", "open-with-focus", "open-ended")  # chapter 6.11

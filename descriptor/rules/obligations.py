@@ -69,7 +69,7 @@ OBLIGATIONS: tuple[Obligation, ...] = (
     _must("6.2", "Where a system carries both, a reader prefers `name`.", elsewhere=_READER),
     _should("6.2", "A writer names a system with `name`.", "D6.2-system-alias"),
     _must("6.2", "A rule whose values are words carries `allowed`.", "D6.2-setting-allowed"),
-    _should("6.2", "`tested_models` is a subset of what the model setting allows.", "D6.2-tested-models"),
+    _should("6.2", "`tested_models` is a subset of what the model setting allows.", "D6.2-tested_models-allowed"),
     _must(
         "6.2",
         "A declared setting is no credential, key, address or account identifier.",
@@ -90,9 +90,8 @@ OBLIGATIONS: tuple[Obligation, ...] = (
     _must(
         "6.4",
         "No address, credential, endpoint or account identifier appears anywhere.",
-        "D6.4-address",
-        "D6.4-credential",
-        "D6.4-account",
+        "D6.4-shapes-only",
+        "D6.9-access-secret",
     ),
     _must(
         "6.5",
@@ -234,8 +233,13 @@ OBLIGATIONS: tuple[Obligation, ...] = (
         "6.11",
         "Each scope declares what it requires: inputs and outputs; focus, workspace, authority, outputs and ceilings; "
         "authority, ceilings and data use.",
+        "D6.2-offering-sides",
         "D6.11-focus",
-        "D6.11-authority-stated",
+        "D6.11-workspace",
+        "D6.11-authority",
+        "D6.11-outputs",
+        "D6.11-open-ceilings",
+        "D6.11-data_use",
     ),
     _must("6.11", "A Descriptor carries no scope of the agent as a whole.", "D6.11-agent-level"),
     _should("6.11", "An offering within a focus also names its role.", "D6.11-role"),

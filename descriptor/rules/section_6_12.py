@@ -6,10 +6,25 @@ from collections.abc import Iterator
 
 from descriptor.rules.table import Document, Problem, Rule, Severity
 
+# The former members, and where each of their facts is said now.
+SUCCESSORS = {
+    "kind": "`kind` is said nowhere",
+    "memory": "`memory` is `data_use.memory`",
+    "model": "`model` is one of `data_use.processors`",
+    "steps": "`steps` is the `scope` of each offering",
+    "tools_runtime": "`tools_runtime` is the `authority` of each offering",
+    "fleet": "`fleet` stands beside `subject`",
+    "harness": "`harness` is said nowhere",
+}
+
 
 def _shape(document: Document) -> Iterator[Problem]:
-    if "shape" in document:
-        yield "/shape", "`shape` described the agent from the inside and has been taken apart."
+    if "shape" not in document:
+        return
+    shape = document["shape"]
+    moved = [said for name, said in SUCCESSORS.items() if isinstance(shape, dict) and name in shape]
+    told = f" Of what it holds: {'; '.join(moved)}." if moved else ""
+    yield "/shape", f"`shape` described the agent from the inside and has been taken apart.{told}"
 
 
 RULES = (

@@ -19,11 +19,12 @@ def _kinds(document: Document) -> Iterator[Problem]:
                 if "kind" not in item:
                     continue
                 kind = item["kind"]
-                where = pointer_to("offerings", place, side, index, "kind")
                 if not isinstance(kind, str):
-                    yield where, f"The kind is {described(kind)}; it has to be text."
-                elif problem := kind_problem(kind):
-                    yield where, f"The kind {problem}"
+                    problem: str | None = f"is {described(kind)}; it has to be text."
+                else:
+                    problem = kind_problem(kind)
+                if problem:
+                    yield pointer_to("offerings", place, side, index, "kind"), f"The kind {problem}"
 
 
 RULES = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descriptor.levels import levels
 from descriptor.pointers import pointer_to
 from descriptor.rules.table import Document, Problem, Rule, Severity, is_draft, objects
 from descriptor.signatures import STATEMENT_TAG, Signature, verify_statement
@@ -23,7 +24,9 @@ def _failed(document: Document) -> Iterator[Problem]:
 
 
 def _unsigned(document: Document) -> Iterator[Problem]:
-    if not is_draft(document) and verify_statement(document).state is Signature.UNSIGNED:
+    if is_draft(document) or not isinstance(document.get("signatures", []), list):
+        return
+    if not any(entry.get("tag") == STATEMENT_TAG for _, entry in objects(document.get("signatures"))):
         yield "/signatures", "The document is not signed, so a copy is trusted only as far as the place it came from."
 
 
@@ -35,7 +38,9 @@ def _draft_signed(document: Document) -> Iterator[Problem]:
 
 
 def _rounded_integers(document: Document) -> Iterator[Problem]:
-    return _rounded_within(dict(document), ())
+    members = dict(document)
+    if any(RoundedInteger in set(map(type, values)) for _, values in levels(members)):
+        yield from _rounded_within(members, ())
 
 
 def _rounded_within(value: JsonValue, path: tuple[str | int, ...]) -> Iterator[Problem]:

@@ -1,4 +1,6 @@
-"""Chapter 6.9, the sealing posture: who asks to be sealed to shows a key, and shows that it is the subject's.
+"""Chapter 6.9, standing and the sealing posture.
+
+Who asks to be sealed to shows a key, and shows that it is the subject's.
 
 A draft states only `sealing`; publishing adds the key and its claim (binding 2).
 """
@@ -8,8 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descriptor.pointers import pointer_to
+from descriptor.rules import forms
 from descriptor.rules.table import Document, Problem, Rule, Severity, is_draft
 from descriptor.signatures import Signature, verify_key_claim
+from descriptor.vocabulary import SEALING, STANDING
+
+
+def _standing(document: Document) -> Iterator[Problem]:
+    return forms.word(document, "standing", (), STANDING)
+
+
+def _guest(document: Document) -> Iterator[Problem]:
+    if document.get("standing") != "guest":
+        return
+    if document.get("offerings", []) != []:
+        yield "/offerings", "A guest holds offerings, and a guest buys and never sells."
+    if "price_ref" in document:
+        yield "/price_ref", "A guest declares a price, and a guest buys and never sells."
+
+
+def _sealing(document: Document) -> Iterator[Problem]:
+    return forms.word(document, "sealing", (), SEALING)
 
 
 def _sealing_key(document: Document) -> Iterator[Problem]:
@@ -34,6 +55,30 @@ def _draft_key(document: Document) -> Iterator[Problem]:
 
 
 RULES = (
+    Rule(
+        "D6.9-standing",
+        "6.9",
+        Severity.ERROR,
+        "`standing` has one value, guest; an agent that is no guest declares nothing.",
+        'Take `standing` out, or write "guest" when a platform provisions this agent on trial terms.',
+        _standing,
+    ),
+    Rule(
+        "D6.9-guest",
+        "6.9",
+        Severity.ERROR,
+        "A guest declares no price and holds no offerings.",
+        "Take `offerings` and `price_ref` out, or take `standing` out if the agent is no guest.",
+        _guest,
+    ),
+    Rule(
+        "D6.9-sealing",
+        "6.9",
+        Severity.ERROR,
+        "`sealing` is required when clear requests are not read, and preferred when both are.",
+        'Write "required" or "preferred", or leave `sealing` out.',
+        _sealing,
+    ),
     Rule(
         "D6.9-sealing-key",
         "6.9",

@@ -53,9 +53,7 @@ def is_draft(document: Document) -> bool:
 def objects(value: JsonValue) -> Iterator[tuple[int, dict[str, JsonValue]]]:
     """The objects in a list with their indexes; nothing when it is no list."""
     if isinstance(value, list):
-        for index, item in enumerate(value):
-            if isinstance(item, dict):
-                yield index, item
+        yield from [(index, item) for index, item in enumerate(value) if isinstance(item, dict)]
 
 
 def offerings(document: Document) -> Iterator[tuple[int, dict[str, JsonValue]]]:

@@ -56,7 +56,7 @@ def _check(console: Console, file: str, strict: bool) -> None:
     warned = any(finding.severity is Severity.WARNING for finding in report.findings)
     summary = {
         "clean": f"{file} is clean.",
-        "findings": f"{len(findings)} findings in {file}, {len(report.errors)} of them errors.",
+        "findings": f"{_counted(len(findings), 'finding')} in {file}, {_counted(len(report.errors), 'error')} among them.",
         "unreadable": f"{file} cannot be read as a Descriptor.",
     }
     lines = [*finding_lines(findings), summary[report.verdict]]
@@ -65,3 +65,7 @@ def _check(console: Console, file: str, strict: bool) -> None:
         raise SystemExit(Exit.UNREADABLE)
     if report.errors or (strict and warned):
         raise SystemExit(Exit.NO)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"

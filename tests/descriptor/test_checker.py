@@ -131,10 +131,12 @@ def test_unreadable_bytes_are_one_finding_with_the_code(data: bytes, code: str, 
 
 
 def test_findings_stand_in_the_order_of_the_document() -> None:
+    output = {"name": "o", "kind": "b", "when": "per_task"}
+    inputs = [{"name": f"i{place}", "kind": "x"} for place in range(11)]
     document = {
         "shape": {},
         "n": {"z": 2**60, "a": 2**60},
-        "offerings": [{"outputs": [{"kind": "b"}], "inputs": [{"kind": "x"}] * 11}],
+        "offerings": [{"outputs": [output], "inputs": inputs, "id": "i", "name": "n", "description": "d"}],
         "format": "x",
         "agent_version": "",
     }

@@ -223,7 +223,8 @@ def test_a_document_is_refused_with_a_code_a_place_and_what_to_do(
 
 
 def test_findings_are_all_handed_over() -> None:
-    data = draft(does="", offerings=[{"inputs": [{"kind": "pdf"}]}], n=2**60)
+    offering = {"id": "i", "name": "n", "description": "d", "inputs": [{"name": "i", "kind": "pdf"}], "outputs": []}
+    data = draft(does="", offerings=[offering], n=2**60)
     with pytest.raises(PublishError) as refused:
         plan(data, None, TERMS, NOW)
     assert [finding.rule for finding in refused.value.findings] == ["D6.2-does", "D6.3-kind", "D6.6-rounded-integer"]

@@ -1,0 +1,100 @@
+"""Chapters 6.1, 6.4 and 6.5: shapes only, no evidence, every fact once; and what is never in an access block."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from descriptor.checker import check
+from tests.descriptor.rules.cases import (
+    OTHER_ID,
+    SEALED,
+    Case,
+    accepted,
+    bound,
+    draft,
+    judge,
+    offering,
+    refused,
+    signed,
+)
+from tests.descriptor.strings import GIVES_AWAY, GIVES_NOTHING_AWAY
+
+SCHEME: dict[str, Any] = {"id": "door", "transport": "http", "type": "apiKey", "in": "header", "name": "X-Door-Key"}
+DIGEST = "sha256:" + "0a" * 32
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8J9k0" * 2
+
+
+def scheme(**members: Any) -> dict[str, Any]:
+    return draft(access={"admission": "screened", "schemes": [{**SCHEME, **members}]})
+
+
+def attested(url: str) -> dict[str, Any]:
+    return draft(
+        compliance=[{"standard": "soc-2", "scope": "hosting", "attestation": {"by": "An Auditor", "url": url}}]
+    )
+
+
+CASES: list[Case] = [
+    *accepted(
+        "D6.4-shapes-only",
+        signed(SEALED),
+        bound(subject={"id": SEALED["subject"]["id"], "handle": "ada@reader.example.org"}),
+        draft(
+            price_ref="https://reader.example/prices", samples_ref={"digest": DIGEST, "location": "/srv/samples.json"}
+        ),
+        attested("https://auditor.example/reports/7"),
+        draft(agent_version="10.2.0.1", peers=[OTHER_ID], unknown={"digest_of_it": DIGEST}),
+        draft(notes=[*GIVES_NOTHING_AWAY]),
+    ),
+    *refused(
+        "D6.4-shapes-only",
+        *((draft(notes={"deep": [text]}), "/notes/deep/0") for texts in GIVES_AWAY.values() for text in texts),
+        (draft(does="Reads what is sent to ada@example.org."), "/does"),
+        (draft(**{"https://example.org/x": True}), "/https:~1~1example.org~1x"),
+        (offering(description="Posts to https://example.org/in."), "/offerings/0/description"),
+        (draft(unknown={"api_key": "9f8e7d6c5b4a3210"}), "/unknown/api_key"),
+        (draft(unknown={"tokens": {"token": ["x", "9f8e7d6c5b4a3210"]}}), "/unknown/tokens/token/1"),
+        (draft(samples_ref="https://reader.example/samples?token=" + TOKEN), "/samples_ref"),
+        (draft(samples_ref={"digest": DIGEST, "location": TOKEN}), "/samples_ref/location"),
+        (attested("https://auditor.example/?api_key=" + TOKEN), "/compliance/0/attestation/url"),
+        (bound(subject={"id": SEALED["subject"]["id"], "url": "https://reader.example"}), "/subject/url"),
+        (draft(a="192.0.2.7", b=["::1", "fine"], c={"d": "/etc/passwd"}), ("/a", "/b/0", "/c/d")),
+    ),
+    *accepted("D6.4-evidence", draft(unknown={"reviews": 5})),
+    *refused(
+        "D6.4-evidence",
+        (draft(reputation={"stars": 5}), "/reputation"),
+        (offering(reviews=[]), "/offerings/0/reviews"),
+    ),
+    *accepted("D6.1-connection", draft(price_ref="the price list")),
+    *refused("D6.1-connection", (draft(securitySchemes={}), "/securitySchemes"), (draft(endpoint="here"), "/endpoint")),
+    *accepted("D6.1-second-spelling", draft(), offering()),
+    *refused("D6.1-second-spelling", (draft(description="Reads."), "/description"), (draft(skills=[]), "/skills")),
+    *accepted("D6.5-own-digest", draft(samples_ref={"digest": DIGEST})),
+    *refused("D6.5-own-digest", (draft(digest=DIGEST), "/digest")),
+    *accepted("D6.9-access-secret", scheme(), draft(access={"admission": "open", "statement": "Anyone may ask."})),
+    *refused(
+        "D6.9-access-secret",
+        (scheme(value="anything"), "/access/schemes/0/value"),
+        (scheme(description=f"Send {TOKEN}"), "/access/schemes/0/description"),
+        (scheme(description="Sign in at https://reader.example/login"), "/access/schemes/0/description"),
+        (draft(access={"token": TOKEN}), "/access/token"),
+        (draft(access={"statement": "Write to ada@example.org."}), "/access/statement"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_shapes_only(case: Case) -> None:
+    judge(case)
+
+
+def test_a_message_says_what_it_is_and_never_repeats_a_secret() -> None:
+    report = check(json.dumps(draft(notes=f"Use {TOKEN}, or write to ada@example.org.")).encode())
+    (finding,) = report.findings
+    assert "an e-mail address, 'ada@example.org'" in finding.message
+    assert "a key or token, 'ghp_…'" in finding.message
+    assert TOKEN not in finding.message
