@@ -24,6 +24,8 @@ COMMANDS = {
     "show": "versions",
     "diff": "versions",
     "ask": "ask",
+    "roster": "roster",
+    "knocks": "roster",
     "doctor": "doctor",
     "backup": "copies",
     "restore": "copies",

@@ -10,6 +10,7 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `POST /publish?respell=&acts_for=&organization_name=` | publishes the body |
 | `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
 | `POST /reload` | reads the settings again, as SIGHUP does |
+| `POST /roster` | one change of the roster, as `node.roster` lists them |
 
 Source: binding 9.
 """
@@ -19,13 +20,13 @@ from __future__ import annotations
 import os
 import socket
 import stat
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Protocol
 from urllib.parse import parse_qs
 
 from descriptor.errors import DescriptorError
-from descriptor.strictjson import MAX_BYTES, parse
+from descriptor.strictjson import MAX_BYTES, JsonValue, parse
 from entryway.errors import EntrywayError
 from entryway.http import Request, Response, json_body, response
 from entryway.router import NO_STORE, Router, get, post
@@ -34,7 +35,7 @@ from node.home import Home, unusable
 from node.publisher import Outcome
 from store import StoreError
 
-BODY_LIMIT = MAX_BYTES + 4096
+BODY_LIMIT = 2 * MAX_BYTES + 4096  # a roster travels as a text inside of a document
 JSON = (("Content-Type", "application/json"), NO_STORE)
 
 
@@ -52,6 +53,9 @@ class Operated(Protocol):
 
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again."""
+
+    async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
+        """Changes the roster; says what it is now."""
 
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew; says which it took and which wait for a restart."""
@@ -98,6 +102,12 @@ def control_router(node: Operated) -> Router:
             raise NodeError("INPUT_INVALID", 'A rollback is {"digest": …, "as": …}, both texts.')
         return response(200, JSON, json_body((await node.rollback(digest, agent_version)).document()))
 
+    async def roster(request: Request) -> Response:
+        change = parse(request.body, max_bytes=BODY_LIMIT)
+        if not isinstance(change, dict):
+            raise NodeError("INPUT_INVALID", "A change of the roster is one object.")
+        return response(200, JSON, json_body(await node.change_roster(change)))
+
     async def reload(_request: Request) -> Response:
         return response(200, JSON, json_body(node.reload()))
 
@@ -108,10 +118,11 @@ def control_router(node: Operated) -> Router:
             b"/publish": post("publish", _operating(publish)),
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),
+            b"/roster": post("roster", _operating(roster)),
         },
         {},
         BODY_LIMIT,
-        "This is a node's control socket: it has /status, /metrics, /publish, /rollback and /reload.",
+        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload and /roster.",
     )
 
 

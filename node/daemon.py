@@ -24,23 +24,29 @@ import structlog
 import trio
 
 from descriptor.errors import DescriptorError
+from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
+from entryway.door import Door, Keep, KnockLimits
 from entryway.protections import AddressLimits
+from entryway.roster import enforced
 from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
 from entryway.snapshot import Damaged, Published, published
 from node.addresses import listen, urls
-from node.archive import StoreArchive, load_snapshot
+from node.archive import KnockKeeper, StoreArchive, load_snapshot
 from node.config import Limits, Settings, changed
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
 from node.home import Home
 from node.identity import Keys
 from node.publisher import Outcome, Publisher, terms_of, with_terms
+from node.roster import RosterKeeper
 from node.systemd import Notifier, watchdog_interval
 from store import Reader, Store
 
 log = structlog.get_logger("node")
+
+ENFORCED = "enforced"
 
 
 @dataclass(frozen=True)
@@ -82,12 +88,15 @@ class Daemon:
         ):
             terms = terms_of(self._settled.keys, self._settings)
             self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
+            self._roster = RosterKeeper(store, writers_reader, identity, time.time)
             archive = StoreArchive(reader, identity.id)
+            keep = KnockKeeper(store, self._writing).keep
             self._entryway = Entryway(
                 identity,
                 archive,
                 time.time,
                 snapshot=load_snapshot(reader, identity.id),
+                door=self._door(reader, keep),
                 body_limit=limits.entryway_body,
             )
             self._addresses = AddressLimits(
@@ -133,6 +142,8 @@ class Daemon:
             "urls": self._urls,
             "uptime_seconds": round(time.monotonic() - self._started, 1),
             "connections": len(self._server.connections),
+            "roster": self._roster_state,
+            "knocks": len(self._entryway.door.waiting(time.time())),
             "answers": sum(self._entryway.router.answered.values()),
             "pid": os.getpid(),
             "program_version": version("agent-node"),
@@ -160,6 +171,17 @@ class Daemon:
         """Publishes an older version's content again. Raises NodeError, DescriptorError and StoreError."""
         return await self._changing(lambda: self._publisher.rollback(digest, agent_version))
 
+    async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
+        """Changes the roster, and goes by it from then on. Raises NodeError, DescriptorError and StoreError."""
+        async with self._writing:
+            changed_roster = await trio.to_thread.run_sync(self._roster.change, change)
+            self._entryway.door.policy = changed_roster.policy
+            if changed_roster.admitted is not None:
+                self._entryway.door.forget(changed_roster.admitted)
+            self._roster_state = ENFORCED
+        log.info("roster_changed", act=change.get("act"), subject=change.get("subject"))
+        return changed_roster.document
+
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew. Raises NodeError, and then nothing has changed."""
         settings = self._settled.load_settings()
@@ -169,6 +191,7 @@ class Daemon:
         self._entryway.router.limit_bodies(settings.limits.entryway_body)
         self._settled.apply_log(settings)
         limits = settings.limits
+        self._entryway.door.limits = knock_limits(limits)
         self._server.limits = self._control.limits = server_limits(limits)
         self._addresses.change(
             limits.answers_per_second,
@@ -194,6 +217,17 @@ class Daemon:
                 previous_digest=outcome.previous_digest,
             )
         return outcome
+
+    def _door(self, reader: Reader, keep: Keep) -> Door:
+        """The door as the roster that is kept has it. One that is not enforced is said loudly, and is not gone by."""
+        owner = self._settled.keys.identity.id
+        document = reader.roster(owner)
+        found = enforced(document, owner)
+        self._roster_state = ENFORCED if document is not None else "none: the conservative defaults hold"
+        if found.problem is not None:
+            self._roster_state = f"not enforced, the conservative defaults hold: {found.problem}"
+            log.error("roster_not_enforced", reason=found.problem, remedy="agent-node roster import FILE")
+        return Door(found.policy, reader.knocks(), keep, knock_limits(self._settings.limits))
 
     def _announce_ready(self) -> None:
         snapshot = self._entryway.snapshot
@@ -233,6 +267,11 @@ class Daemon:
         while interval is not None:
             self._notifier.watchdog()
             await trio.sleep(interval)
+
+
+def knock_limits(limits: Limits) -> KnockLimits:
+    """The settings as the door takes them."""
+    return KnockLimits(limits.knock_wait, limits.knocks_per_day)
 
 
 def server_limits(limits: Limits) -> ServerLimits:

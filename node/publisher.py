@@ -2,7 +2,8 @@
 
 What may be published is decided by `descriptor.publishing`, pure; this module reads what is current, asks, and stores
 the outcome in one transaction with its signed event. The invariant: what `publish` returns is on the disk, and what it
-refuses has changed nothing.
+refuses has changed nothing. A document is refused that declares an admission which the roster does not apply; which
+roster applies which is the table of `entryway.admission.unapplied`.
 
 Source: chapter 6.5; binding 6 (the event).
 """
@@ -20,7 +21,10 @@ from descriptor.publishing import PublishError, Terms, bind, plan, rebadge
 from descriptor.strictjson import JsonValue, parse
 from descriptor.timestamps import format_timestamp
 from descriptor.versions import compare
+from entryway.admission import unapplied
+from entryway.description import admission_of
 from entryway.envelope import PROTOCOL_VERSION, new_uuid, sign_envelope
+from entryway.roster import enforced
 from node.config import Limits, Settings
 from node.errors import Exit, NodeError
 from node.identity import Keys
@@ -67,8 +71,8 @@ class Publisher:
     def __init__(self, store: Store, reader: Reader, terms: Terms, limits: Limits, clock: Callable[[], float]) -> None:
         self.terms = terms
         self.limits = limits
-        self._store = store
-        self._reader = reader
+        self.store = store
+        self.reader = reader
         self._clock = clock
 
     def publish(self, data: bytes, *, respell: bool = False, terms: Terms | None = None) -> Outcome:
@@ -79,7 +83,7 @@ class Publisher:
         StoreError.
         """
         terms = terms or self.terms
-        current = self._reader.current(terms.identity.id)
+        current = self.reader.current(terms.identity.id)
         repaired = None if current is None else self._repaired(data, terms, current)
         if repaired is not None:
             return repaired
@@ -98,6 +102,7 @@ class Publisher:
             _refuse_over_damaged(planned.descriptor, current, terms.version_order)
         if current is not None and planned.descriptor.digest == current.digest:
             return _kept(planned.descriptor.data, current)
+        self._refuse_unapplied(planned.descriptor, terms.identity.id)
         return self._store_version(planned.descriptor, current, now, terms)
 
     def rollback(self, digest: str, agent_version: str) -> Outcome:
@@ -105,17 +110,24 @@ class Publisher:
 
         Raises NodeError NOT_FOUND, and what `publish` raises.
         """
-        data = self._reader.artifact(digest)
+        data = self.reader.artifact(digest)
         if data is None:
             raise NodeError("NOT_FOUND", f"No version {digest} is kept here. `agent-node history` lists them.")
         return self.publish(rebadge(data, agent_version, self.terms, round(self._clock(), 3)))
+
+    def _refuse_unapplied(self, descriptor: Descriptor, owner: str) -> None:
+        """A document that declares an admission that the roster does not apply is not published (chapter 6.9)."""
+        policy = enforced(self.reader.roster(owner), owner).policy
+        why = unapplied(policy, admission_of(descriptor.members))
+        if why is not None:
+            raise PublishError("ADMISSION_NOT_APPLIED", f"The document is not published. {why}", "/access/admission")
 
     def _standing(self, current: Version | None) -> Descriptor | None:
         """The current Descriptor; None when there is none, or when its bytes are damaged."""
         if current is None:
             return None
         try:
-            data = self._reader.artifact(current.digest)
+            data = self.reader.artifact(current.digest)
         except StoreError as error:
             if error.code != "DAMAGED":
                 raise
@@ -136,10 +148,10 @@ class Publisher:
         """Puts `data` back where what is stored under its digest is damaged. Looks first: writing is seldom needed."""
         digest = digest_of(data)
         try:
-            self._reader.artifact(digest)
+            self.reader.artifact(digest)
         except StoreError as error:
             if error.code == "DAMAGED":
-                return self._store.heal(data=data, digest=digest)
+                return self.store.heal(data=data, digest=digest)
             raise
         return False
 
@@ -147,7 +159,7 @@ class Publisher:
         """The newest row of a digest in the history of a subject."""
         before: int | None = None
         while True:
-            versions, before = self._reader.history(subject, PAGE, before)
+            versions, before = self.reader.history(subject, PAGE, before)
             for version in versions:
                 if version.digest == digest:
                     return version
@@ -156,7 +168,7 @@ class Publisher:
 
     def _store_version(self, descriptor: Descriptor, current: Version | None, now: float, terms: Terms) -> Outcome:
         assert descriptor.agent_version is not None  # a finding of the checker, and so refused by `plan`
-        publication = self._store.publish(
+        publication = self.store.publish(
             data=descriptor.data,
             digest=descriptor.digest,
             subject=terms.identity.id,
