@@ -14,6 +14,35 @@ from descriptor.errors import quoted
 
 VALUE_KINDS = ("text", "identifier", "url", "document")
 
+# What people write before they know the vocabulary, and what they mean by it.
+_MEANT = {
+    "csv": "text/csv",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "file": "document",
+    "gz": "application/gzip",
+    "handle": "identifier",
+    "html": "text/html",
+    "id": "identifier",
+    "jpeg": "image/jpeg",
+    "jpg": "image/jpeg",
+    "json": "application/json",
+    "link": "url",
+    "markdown": "text/markdown",
+    "md": "text/markdown",
+    "mp3": "audio/mpeg",
+    "mp4": "video/mp4",
+    "name": "identifier",
+    "pdf": "application/pdf",
+    "png": "image/png",
+    "str": "text",
+    "string": "text",
+    "txt": "text/plain",
+    "uri": "url",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "xml": "application/xml",
+    "zip": "application/zip",
+}
+
 _RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
 _MEDIA_TYPE = re.compile(f"{_RESTRICTED_NAME}/{_RESTRICTED_NAME}")
 
@@ -33,6 +62,9 @@ def kind_problem(text: str) -> str | None:
     shown = quoted(text)
     if text.strip().lower() in VALUE_KINDS:
         return f"{shown} is not spelled as the value kind {quoted(text.strip().lower())}, in lower case."
+    meant = _MEANT.get(text.strip().lower().removeprefix("."))
+    if meant is not None:
+        return f"{shown} is no kind; write {meant}."
     if is_media_type(text.partition(";")[0].strip()):
         return f"{shown} has more than a media type in it; parameters and blanks are no part of a kind."
     if "*" in text:

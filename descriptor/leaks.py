@@ -50,7 +50,7 @@ _HOST_ENDINGS = (
     "pt|se|site|tech|test|uk|us|xyz"
 )
 _PRIVATE_ENDINGS = "arpa|corp|home|internal|intranet|lan|local|localdomain|onion"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_LABEL = r"[A-Za-z0-9][A-Za-z0-9-]{0,62}+"
 
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s<>\"'`)\]}]{1,200}")
 _OPAQUE_URL = re.compile(
@@ -77,11 +77,15 @@ _HOST = re.compile(
     rf"|(?:{_LABEL}\.){{2,6}}(?:{_HOST_ENDINGS})|(?:{_LABEL}\.){{1,6}}(?:{_PRIVATE_ENDINGS}))(?![\w-]|\.\w)",
     re.ASCII,
 )
-_PATH = re.compile(
-    r"(?<![\w/.:<>~)\]}-])/(?:Applications|Library|Users|Volumes|bin|boot|dev|etc|home|lib|media|mnt|opt|private|proc|root|run|"
-    r"sbin|srv|sys|tmp|usr|var)/[\w.+@-]"
-    r"|(?<![\w~/])~[\w-]{0,32}/[\w.]|\$\{?HOME\}?/[\w.]|%[A-Z]{3,20}%\\"
-    r"|(?<![\w])[A-Za-z]:\\[\w.$ ]|(?<![\w])[A-Za-z]:/(?:Users|Windows|Program)|(?<![\\\w])\\\\[\w.-]{1,60}\\[\w$.-]",
+_ROOTS = (
+    "Applications|Library|Users|Volumes|bin|boot|dev|etc|home|lib|media|mnt|opt|private|proc|root|run|sbin|srv|sys|tmp|"
+    "usr|var"
+)
+# The slash comes first, and what stands before it second, so that a text is searched at the speed of its slashes.
+_ROOTED_PATH = re.compile(rf"/(?<![\w/.:<>~)\]}}-]/)(?:{_ROOTS})/[\w.+@-]", re.ASCII)
+_HOME_PATH = re.compile(r"(?<![\w~/])~[\w-]{0,32}/[\w.]|\$\{?HOME\}?/[\w.]|%[A-Z]{3,20}%\\", re.ASCII)
+_WINDOWS_PATH = re.compile(
+    r"(?<![\w])[A-Za-z]:\\[\w.$ ]|(?<![\w])[A-Za-z]:/(?:Users|Windows|Program)|(?<![\\\w])\\\\[\w.-]{1,60}\\[\w$.-]",
     re.ASCII,
 )
 _PHONE = re.compile(
@@ -137,7 +141,25 @@ _SAID_ACCOUNT = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 
+# What has to be in a text, in lower case, before the pattern above is asked.
+_TOKEN_MARKS = (
+    *("eyJ", "AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ANPA", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_"),
+    *("glpat-", "xox", "xapp-", "_live_", "_test_", "whsec_", "sk-", "AIza", "ya29.", "npm_", "pypi-", "hf_", "SG."),
+    *("dop_v1_", "AGE-SECRET", "AAAA", "SU"),
+)
+_OPAQUE_SCHEMES = ("mailto:", "data:", "file:", "tel:")
+_PHONE_WORDS = ("tel", "phone", "fax", "mobile", "whatsapp", "call")
+_CREDENTIAL_WORDS = ("key", "token", "secret", "passw", "pwd", "passphrase", "credential")
+_ACCOUNT_WORDS = (
+    *("account", "customer", "tenant", "subscription", "client", "member", "user"),
+    *("acct_", "cus_", "sub_", "org_", "proj_", "usr_"),
+)
+# One look at a text that gives nothing away: without any of these in it, no pattern finds anything.
+_ANYTHING = re.compile(r"[0-9@/\\~%:]|\.[^\W_]", re.ASCII)
+_OTHERWISE = ("-----BEGIN", "earer ", "asic ", "EARER ", "ASIC ", "HOME")
 _DIGIT = re.compile(r"\d", re.ASCII)
+_PORT = re.compile(r":\d", re.ASCII)
+_INNER_DOT = re.compile(r"\.[^\W_]", re.ASCII)
 _WIDE = 16  # characters of a word from which on it may be a token
 
 Spans = Iterator[tuple[int, int]]
@@ -152,16 +174,18 @@ def leaks(text: str, name: str = "") -> Iterator[Leak]:
     >>> [leak.what for leak in leaks("Write to ada@example.org or see https://example.org/ada.")]
     ['a URL', 'an e-mail address']
     """
-    digits = _DIGIT.search(text) is not None
+    if _ANYTHING.search(text) is None and not any(mark in text for mark in _OTHERWISE):
+        return
+    digits = len(_DIGIT.findall(text)) if _DIGIT.search(text) else 0
     if ":" in text or "@" in text or "/" in text or "\\" in text or "." in text:
         yield from _addresses(text, name, digits)
     if digits:
-        yield from _numbers(text)
+        yield from _numbers(text, digits)
     if "-----BEGIN" in text:
         yield from _all(Family.CREDENTIAL, "a key or certificate (PEM)", text, _PEM)
-    if len(text) >= _WIDE and (digits or "_" in text) and max(map(len, text.split()), default=0) >= _WIDE:
+    if len(text) >= _WIDE and (digits >= 4 or any(mark in text for mark in _TOKEN_MARKS)):
         yield from _tokens(text)
-    if digits and (":" in text or "=" in text or " is " in text):
+    if digits and (":" in text or "=" in text or " is " in text) and _holds(text, _CREDENTIAL_WORDS):
         yield from _all(Family.CREDENTIAL, "a credential after its name", text, _SAID)
     if "earer" in text or "asic" in text or "EARER" in text or "ASIC" in text:
         yield from _all(Family.CREDENTIAL, "a token after its scheme", text, _SCHEME_TOKEN)
@@ -178,22 +202,32 @@ def _all(family: Family, what: str, text: str, pattern: re.Pattern[str]) -> Iter
     return (Leak(family, what, *match.span()) for match in pattern.finditer(text))
 
 
-def _addresses(text: str, name: str, digits: bool) -> Iterator[Leak]:
+def _holds(text: str, words: tuple[str, ...]) -> bool:
+    folded = text.lower()
+    return any(word in folded for word in words)
+
+
+def _addresses(text: str, name: str, digits: int) -> Iterator[Leak]:
     if "://" in text:
         yield from _all(Family.ADDRESS, "a URL", text, _URL)
-    if ":" in text:
+    if ":" in text and _holds(text, _OPAQUE_SCHEMES):
         yield from _all(Family.ADDRESS, "a URL", text, _OPAQUE_URL)
     if "@" in text:
         yield from (Leak(Family.ADDRESS, "an e-mail address", *span) for span in _emails(text))
-    if digits and "." in text and "version" not in name.lower():
+    if digits >= 4 and text.count(".") >= 3 and "version" not in name.lower():
         yield from (Leak(Family.ADDRESS, "an IPv4 address", *span) for span in _ipv4(text))
-    if digits and ":" in text:
+    if digits and text.count(":") >= 2:
         yield from (Leak(Family.ADDRESS, "an IPv6 address", *span) for span in _ipv6(text))
+    if digits and _PORT.search(text):
         yield from _all(Family.ADDRESS, "a host name with a port", text, _HOST_PORT)
-    if ("." in text and not text.endswith(".")) or text.count(".") > 1:
+    if _INNER_DOT.search(text):
         yield from _all(Family.ADDRESS, "a host name", text, _HOST)
-    if "/" in text or "\\" in text:
-        yield from _all(Family.ADDRESS, "a file-system path", text, _PATH)
+    if "/" in text:
+        yield from _all(Family.ADDRESS, "a file-system path", text, _ROOTED_PATH)
+    if "~" in text or "HOME" in text or "%\\" in text:
+        yield from _all(Family.ADDRESS, "a file-system path", text, _HOME_PATH)
+    if "\\" in text or ":/" in text:
+        yield from _all(Family.ADDRESS, "a file-system path", text, _WINDOWS_PATH)
 
 
 def _emails(text: str) -> Spans:
@@ -244,19 +278,24 @@ def _is_place(
     return False
 
 
-def _numbers(text: str) -> Iterator[Leak]:
+def _numbers(text: str, digits: int) -> Iterator[Leak]:
     if text.count(":") >= 5 or text.count("-") >= 5:
         yield from _all(Family.ADDRESS, "a hardware address", text, _HARDWARE)
-    yield from _all(Family.ADDRESS, "a phone number", text, _PHONE)
-    yield from _all(Family.ADDRESS, "a phone number", text, _TOLD_PHONE)
-    for match in _IBAN.finditer(text):
-        if _is_iban(match[0].replace(" ", "")):
-            yield Leak(Family.ACCOUNT, "a bank account number (IBAN)", *match.span())
-    for match in _CARD.finditer(text):
-        if _is_card(match[0].replace(" ", "").replace("-", "")):
-            yield Leak(Family.ACCOUNT, "a card number", *match.span())
-    yield from _all(Family.ACCOUNT, "a wallet address", text, _WALLET)
-    yield from _all(Family.ACCOUNT, "an account identifier", text, _SAID_ACCOUNT)
+    if digits >= 8:
+        yield from _all(Family.ADDRESS, "a phone number", text, _PHONE)
+        for match in _IBAN.finditer(text):
+            if _is_iban(match[0].replace(" ", "")):
+                yield Leak(Family.ACCOUNT, "a bank account number (IBAN)", *match.span())
+    if digits >= 6 and _holds(text, _PHONE_WORDS):
+        yield from _all(Family.ADDRESS, "a phone number", text, _TOLD_PHONE)
+    if digits >= 13:
+        for match in _CARD.finditer(text):
+            if _is_card(match[0].replace(" ", "").replace("-", "")):
+                yield Leak(Family.ACCOUNT, "a card number", *match.span())
+    if "0x" in text or "bc1" in text:
+        yield from _all(Family.ACCOUNT, "a wallet address", text, _WALLET)
+    if _holds(text, _ACCOUNT_WORDS):
+        yield from _all(Family.ACCOUNT, "an account identifier", text, _SAID_ACCOUNT)
 
 
 def _is_iban(text: str) -> bool:

@@ -170,7 +170,7 @@ def _verify_claim(document: Mapping[str, object]) -> None:
     encryption_key = _encryption_key(document)
     issued_at = trust.get("issued_at")
     if not isinstance(issued_at, str):
-        raise _FailedError("trust does not state issued_at as text.", "/trust")
+        raise _FailedError("trust does not state issued_at as text.", "/trust/issued_at")
     try:
         parse_timestamp(issued_at)
     except DescriptorError as error:
@@ -219,7 +219,7 @@ def _read_signature(
 ) -> bytes:
     text = holder.get(name)
     if not isinstance(text, str):
-        raise _FailedError(f"{name} is not stated as text.", pointer)
+        raise _FailedError(f"{name} is not stated as text.", f"{pointer}/{name}")
     try:
         return decode(text, 64)
     except DescriptorError as error:

@@ -17,6 +17,23 @@ STANDING = ("guest",)  # chapter 6.9
 SEALING = ("required", "preferred")  # chapter 6.9
 PROMISES = ("no_training", "no_third_party_sharing", "no_human_reading")  # chapter 6.9, data use
 MEMORY = ("remembers-across-jobs", "starts-clean-each-job")  # chapter 6.9, data use
+# Chapter 6.9, jurisdictions: the assigned codes of ISO 3166-1 alpha-2, in lower case as they are written here.
+COUNTRIES = frozenset(
+    code
+    for line in (
+        "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj",
+        "bl bm bn bo bq br bs bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr",
+        "cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh er es et fi fj fk fm fo fr",
+        "ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu",
+        "id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz",
+        "la lb lc li lk lr ls lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq",
+        "mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf",
+        "pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si",
+        "sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg th tj tk tl tm tn to tr",
+        "tt tv tw tz ua ug um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw",
+    )
+    for code in line.split()
+)
 ADMISSION = ("open", "allowlist", "screened", "negotiated")  # chapter 6.9, access
 SCHEME_TRANSPORTS = ("http", "mesh")  # binding 11
 SCHEME_TYPES = ("apiKey", "http", "oauth2", "openIdConnect", "mutualTLS", "mesh-identity")  # binding 11

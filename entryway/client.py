@@ -27,12 +27,14 @@ from descriptor.encoding import b64url_decode
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import Identity
 from descriptor.strictjson import JsonValue
+from descriptor.timestamps import parse_timestamp
 from entryway.codec import Codec, body_codec, decode, encode
 from entryway.envelope import request_envelope
 from entryway.errors import EntrywayError
 from entryway.verdict import Verdict, judge_reply, read_error, shown
 
 DEFAULT_PORT = 7420
+HISTORY_BYTES = 4096  # bytes of one version in a history
 SCHEMES = ("http", "https")
 
 _AGENT_ID = re.compile(r"U[A-Z2-7]{55}")
@@ -174,6 +176,66 @@ async def fetch(url: str, digest: str, *, limits: ClientLimits = DEFAULT_LIMITS)
     return received.body
 
 
+async def register(url: str, data: bytes, *, limits: ClientLimits = DEFAULT_LIMITS) -> Mapping[str, JsonValue]:
+    """Hands a Descriptor to the registry at `url`; returns what it says: subject, digest, and whether it is current.
+
+    Raises ClientError: UNREACHABLE, TIMEOUT, TOO_LARGE, UNREADABLE_REPLY, REFUSED. Source: binding 8.
+    """
+    asked = f"{url}/registry"
+    received = await _send(asked, limits.envelope_bytes, limits.wait, accept=Codec.JSON, content=data, method="PUT")
+    if received.status not in (200, 201):
+        raise _refused(received, _error_of(received))
+    return _reply_map(received)
+
+
+async def registered(url: str, subject: str, *, limits: ClientLimits = DEFAULT_LIMITS) -> bytes | None:
+    """The bytes that the registry at `url` serves as the current Descriptor of `subject`; `None` when it has none.
+
+    They are what came, and not yet verified. Raises ClientError: UNREACHABLE, TIMEOUT, TOO_LARGE, REFUSED.
+    """
+    received = await _send(f"{url}/registry/{subject}", limits.descriptor_bytes, limits.wait, accept=Codec.JSON)
+    if received.status == 404:
+        return None
+    if received.status != 200:
+        raise _refused(received, _error_of(received))
+    return received.body
+
+
+async def history(
+    url: str, *, limit: int, before: int | None = None, limits: ClientLimits = DEFAULT_LIMITS
+) -> tuple[tuple[tuple[str, float], ...], int | None]:
+    """A page of the history of the node at `url`, newest first: digests and when each was published.
+
+    The second value is the `before` of the next page, `None` on the last. What is read here is a list of names: each
+    version is believed when its bytes verify. Raises ClientError: UNREACHABLE, TIMEOUT, TOO_LARGE, UNREADABLE_REPLY,
+    REFUSED. Source: binding 3.
+    """
+    asked = f"{url}/descriptors?limit={limit}" + ("" if before is None else f"&before={before}")
+    received = await _send(asked, HISTORY_BYTES * limit + limits.envelope_bytes, limits.wait, accept=Codec.JSON)
+    if received.status != 200:
+        raise _refused(received, _error_of(received))
+    page = _reply_map(received)
+    listed, following = page.get("versions"), page.get("next")
+    try:
+        versions = tuple(_listed(one) for one in (listed if isinstance(listed, list) else [None]))
+    except DescriptorError:
+        raise _unreadable("The history is not a list of versions.") from None
+    if following is not None and (isinstance(following, bool) or not isinstance(following, int) or following < 1):
+        raise _unreadable("The history does not say where it goes on.")
+    if isinstance(following, int) and before is not None and following >= before:
+        raise _unreadable("The history goes on where it has been.")
+    return versions, following
+
+
+def _listed(version: JsonValue) -> tuple[str, float]:
+    """Digest and time of one version of a history. Raises DescriptorError."""
+    stated = version if isinstance(version, dict) else {}
+    digest, published_at = stated.get("digest"), stated.get("published_at")
+    if not isinstance(digest, str) or not isinstance(published_at, str):
+        raise DescriptorError("NOT_AN_OBJECT", "A version has a digest and a time.")
+    return parse_digest(digest), parse_timestamp(published_at)
+
+
 def _authority(text: str, default_port: int | None) -> str:
     """`host:port` with the host checked. Without a port, and without a default, the scheme's own is meant."""
     if (address := _ip_address(text)) is not None and ":" in address:
@@ -211,8 +273,11 @@ def _ip_address(text: str) -> str | None:
         return None
 
 
-async def _send(url: str, most: int, wait: float, *, accept: Codec, content: bytes | None = None) -> _Received:
+async def _send(
+    url: str, most: int, wait: float, *, accept: Codec, content: bytes | None = None, method: str | None = None
+) -> _Received:
     """One request and its answer, at most `most` bytes of it. Raises ClientError."""
+    method = method or ("GET" if content is None else "POST")
     headers = {"Accept": accept.value, "Accept-Encoding": "identity", "User-Agent": "agent-node", "Connection": "close"}
     if content is not None:
         headers["Content-Type"] = accept.value
@@ -222,7 +287,7 @@ async def _send(url: str, most: int, wait: float, *, accept: Codec, content: byt
         with trio.fail_after(wait):
             async with (
                 httpx.AsyncClient(verify=context, trust_env=False, timeout=wait) as client,
-                client.stream("GET" if content is None else "POST", url, headers=headers, content=content) as response,
+                client.stream(method, url, headers=headers, content=content) as response,
             ):
                 return await _read(response, most)
     except (trio.TooSlowError, httpx.TimeoutException):

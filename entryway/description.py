@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from descriptor.canonical import canonical
+from descriptor.data_use import readable as data_use_readable
 from descriptor.document import Descriptor
 from descriptor.pointers import pointer_to
 from descriptor.rules import forms
 from descriptor.rules.section_6_9_access import RULES as ACCESS_RULES
-from descriptor.rules.section_6_9_data_use import readable as data_use_readable
 from descriptor.rules.table import Problem, objects
 from descriptor.strictjson import JsonValue
 from descriptor.vocabulary import ACTS_FOR, ADMISSION, INTERACTION, SEALING, STANDING

@@ -128,6 +128,8 @@ EXCHANGES: dict[int | str, Exchange] = {
     5: where_i_stand,
     "help": explain_use,
 }
+# Exchanges that describe the agent: a private one does not answer them (binding 7).
+DESCRIBING = frozenset({1, 2, "help"})
 # Exchanges that are about who asks: without a signature they are refused before they are looked at.
 NEED_SIGNATURE = frozenset({3, 5})
 
@@ -136,6 +138,16 @@ def needs_signature(envelope: Envelope) -> bool:
     """Whether the exchange that is asked has to say, and prove, who asks."""
     number = _exchange(envelope)
     return number in NEED_SIGNATURE
+
+
+def describes(envelope: Envelope) -> bool:
+    """Whether the exchange that is asked would describe the agent."""
+    return _exchange(envelope) in DESCRIBING
+
+
+def private() -> EntrywayError:
+    """The answer of an agent that does not describe itself."""
+    return EntrywayError("PRIVATE", "This agent is private: it does not describe itself.")
 
 
 def answer(snapshot: Snapshot, question: Question, door: Door) -> Saying | Awaitable[Saying]:

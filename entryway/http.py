@@ -11,13 +11,15 @@ A `Response` is laid out once and sent many times; only its Date moves.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import socket
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
 from typing import NamedTuple
 
 import httptools
+from trio import CancelScope
 
 from entryway.errors import EntrywayError
 
@@ -31,6 +33,7 @@ KEPT = frozenset(
         b"accept",
         b"expect",
         b"if-none-match",
+        b"last-event-id",
     }
 )
 # Of those, the ones that may come in several lines (RFC 9110, 5.3); of the others a second line is refused.
@@ -41,13 +44,17 @@ PADDING = 64
 
 @dataclass(slots=True)
 class Request:
-    """One whole request: `target` as it came, `headers` by lower-case name (only `KEPT`), `body` decoded."""
+    """One whole request: `target` as it came, `headers` by lower-case name (only `KEPT`), `body` decoded.
+
+    `peer`: what the address it came from is counted under; `None` when it is not counted.
+    """
 
     method: bytes = b""
     target: bytes = b""
     headers: dict[bytes, bytes] = field(default_factory=dict)
     body: bytes = b""
     keep_alive: bool = True
+    peer: str | None = None
 
     @property
     def path(self) -> bytes:
@@ -235,6 +242,18 @@ class Response(NamedTuple):
         if head:
             return first, self.tail[: len(self.tail) - self.body_size], b""
         return first, self.tail, self.shared
+
+
+class Streaming(NamedTuple):
+    """An answer without an end: `response` has its headers, and `serve` sends what follows until one side goes.
+
+    `admit` is asked first, with what the peer's address is counted under; it raises EntrywayError to refuse.
+    `serve` is given the socket, the scope that ends the connection, and that key.
+    """
+
+    response: Response
+    admit: Callable[[str | None], None]
+    serve: Callable[[socket.socket, CancelScope, str | None], Awaitable[None]]
 
 
 def response(

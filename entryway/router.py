@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from entryway.codec import Codec, body_codec, encode, reply_codec
 from entryway.errors import EntrywayError
-from entryway.http import Request, Response, response
+from entryway.http import Request, Response, Streaming, response
 
-Answer = Response | Awaitable[Response]
+Answer = Response | Streaming | Awaitable[Response]
 
 CORS = ("Access-Control-Allow-Origin", "*")
 EXPOSED = ("Access-Control-Expose-Headers", "ETag, Repr-Digest, Agent-Version, Retry-After")
@@ -24,12 +24,16 @@ PLAIN_TYPE = ("X-Content-Type-Options", "nosniff")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One path. `name` is what it is counted under; `public` lets pages of any origin read it (CORS)."""
+    """One path. `name` is what it is counted under; `public` lets pages of any origin read it (CORS).
+
+    `body_limit`: bytes of body it takes, where that is another number than the router's.
+    """
 
     name: str
     methods: tuple[bytes, ...]
     handle: Callable[[Request], Answer]
     public: bool = False
+    body_limit: int | None = None
 
     @property
     def allow(self) -> str:
@@ -45,6 +49,11 @@ def get(name: str, handle: Callable[[Request], Answer], *, public: bool) -> Rout
 def post(name: str, handle: Callable[[Request], Answer]) -> Route:
     """A route that takes a body."""
     return Route(name, (b"POST",), handle)
+
+
+def put(name: str, handle: Callable[[Request], Answer], body_limit: int) -> Route:
+    """A route that takes a document."""
+    return Route(name, (b"PUT",), handle, body_limit=body_limit)
 
 
 UNKNOWN = "unknown"  # what answers on no route are counted under
@@ -64,9 +73,10 @@ class Router:
         """Sets how many bytes of body are read from now on."""
         self._body_limit = body_limit
 
-    def body_limit(self, _request: Request) -> int:
+    def body_limit(self, request: Request) -> int:
         """The most bytes of body that are read for a request."""
-        return self._body_limit
+        route = self._route(request.path)
+        return self._body_limit if route is None or route.body_limit is None else route.body_limit
 
     def respond(self, request: Request) -> Answer:
         """The answer, at once where it is in memory. Refusals are answers too; EntrywayError never leaves."""
@@ -75,6 +85,8 @@ class Router:
             answer = self._dispatch(route, request)
         except EntrywayError as error:
             return self._refused(route, error, request)
+        if isinstance(answer, Streaming):
+            return answer._replace(admit=self._counting(route, answer))
         return self._counted(route, answer) if isinstance(answer, Response) else self._later(route, answer, request)
 
     def refuse(self, error: EntrywayError, request: Request | None) -> Response:
@@ -106,6 +118,15 @@ class Router:
 
     def _refused(self, route: Route | None, error: EntrywayError, request: Request | None) -> Response:
         return self._counted(route, refusal(error, request, public=route is not None and route.public))
+
+    def _counting(self, route: Route | None, answer: Streaming) -> Callable[[str | None], None]:
+        """A stream is counted when it is admitted: until then it may yet be refused."""
+
+        def admit(key: str | None) -> None:
+            answer.admit(key)
+            self._counted(route, answer.response)
+
+        return admit
 
     def _counted(self, route: Route | None, answer: Response) -> Response:
         self.answered[UNKNOWN if route is None else route.name, answer.status] += 1

@@ -17,16 +17,20 @@ import trio
 from descriptor.digests import parse_digest
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
+from descriptor.strictjson import MAX_BYTES
 from descriptor.timestamps import format_timestamp
 from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
 from entryway.door import Door
 from entryway.envelope import Envelope, read_envelope, signed_bytes
 from entryway.errors import EntrywayError
-from entryway.exchanges import Question, Saying, answer, needs_signature, unavailable
-from entryway.http import Request, Response, json_body, response
+from entryway.events import Feed, place, stream_response
+from entryway.exchanges import Question, Saying, answer, describes, needs_signature, private, unavailable
+from entryway.http import Request, Response, Streaming, json_body, response
+from entryway.paging import page_of
 from entryway.protections import Inbound
+from entryway.registry import PATH, PREFIX, Registry
 from entryway.reply import sign_reply
-from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE, Answer, Router, get, post
+from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE, Answer, Router, get, post, put
 from entryway.snapshot import (
     IMMUTABLE,
     Damaged,
@@ -40,8 +44,6 @@ from entryway.snapshot import (
 )
 from store import Version
 
-HISTORY_PAGE = 100
-HISTORY_MOST = 500
 DESCRIPTORS = b"/descriptors/"
 # Bytes of a signed question above which its canonical form is worked out in a worker thread, one at a time: up to a
 # tenth of a second of the processor, which anybody may ask for and everybody else would wait for.
@@ -71,25 +73,44 @@ class Entryway:
         *,
         snapshot: Snapshot,
         door: Door,
+        feed: Feed,
         body_limit: int,
+        registry: Registry | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.door = door
+        self.private = False
+        """Whether nothing that describes the agent is answered. Source: binding 7."""
+        self.feed = feed
         self._identity = identity
         self._archive = archive
         self._clock = clock
         self._inbound = Inbound(identity.id)
         self._apart = trio.CapacityLimiter(1)
+        registered = {} if registry is None else {PATH: put("register", registry.put, MAX_BYTES)}
+        shelved = {} if registry is None else {PREFIX: get("registry", registry.get, public=True)}
         self.router = Router(
             {
-                b"/.well-known/agent-descriptor.json": get("well-known", self._well_known, public=True),
-                b"/descriptors": get("history", self._history, public=True),
+                b"/.well-known/agent-descriptor.json": get("well-known", self._open(self._well_known), public=True),
+                b"/descriptors": get("history", self._open(self._history), public=True),
+                b"/events": get("events", self._open(self._events), public=True),
                 b"/entryway": post("entryway", self._entryway),
+                **registered,
             },
-            {DESCRIPTORS: get("by-digest", self._by_digest, public=True)},
+            {DESCRIPTORS: get("by-digest", self._open(self._by_digest), public=True), **shelved},
             body_limit,
             "The agent's Descriptor is at /.well-known/agent-descriptor.json.",
         )
+
+    def _open(self, read: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
+        """What a private agent does not show."""
+
+        def reading(request: Request) -> Answer:
+            if self.private:
+                raise private()
+            return read(request)
+
+        return reading
 
     def _well_known(self, request: Request) -> Response:
         snapshot = self.snapshot
@@ -122,11 +143,8 @@ class Entryway:
         return not_modified(fields) if matches(if_none_match, digest) else full(data, fields)
 
     async def _history(self, request: Request) -> Response:
-        query = parse_qs(request.query.decode("latin-1"), keep_blank_values=True)
-        limit = _whole_number(query, "limit", HISTORY_MOST)
-        versions, following = await self._archive.history(
-            HISTORY_PAGE if limit is None else limit, _whole_number(query, "before", 2**63 - 1)
-        )
+        limit, before = page_of(request)
+        versions, following = await self._archive.history(limit, before)
         snapshot = self.snapshot
         current = None if isinstance(snapshot, NonePublished) else snapshot.seq
         listed = [
@@ -140,6 +158,15 @@ class Entryway:
             for version in versions
         ]
         return response(200, JSON_HEADERS, json_body({"versions": listed, "next": following}))
+
+    def _events(self, request: Request) -> Streaming:
+        query = parse_qs(request.query.decode("latin-1"), keep_blank_values=True)
+        after = place(query.get("after", [None])[-1], request.headers.get(b"last-event-id"))
+        return Streaming(
+            stream_response(),
+            self.feed.check,
+            lambda sock, scope, key: self.feed.serve(sock, scope, key, after),
+        )
 
     def _entryway(self, request: Request) -> Answer:
         asked_in = body_codec(request.headers.get(b"content-type"))
@@ -158,6 +185,8 @@ class Entryway:
     ) -> Response | Awaitable[Response]:
         now = self._clock()
         sender = self._inbound.judge(envelope, now, signed=needs_signature(envelope), over=over)
+        if self.private and describes(envelope):
+            raise private()
         question = Question(envelope, sender, now)
         saying = answer(self.snapshot, question, self.door)
         if isinstance(saying, Saying):
@@ -174,14 +203,3 @@ class Entryway:
         codec = reply_codec(request.headers.get(b"accept"), asked_in)
         own, shared = encode_reply(reply, codec, saying.beside)
         return response(200, REPLY_HEADERS[codec], own, shared=shared)
-
-
-def _whole_number(query: dict[str, list[str]], name: str, most: int) -> int | None:
-    """A positive whole number of a query; None when it is not asked for. Raises EntrywayError INPUT_INVALID."""
-    given = query.get(name)
-    if given is None:
-        return None
-    text = given[-1]
-    if len(given) == 1 and text.isascii() and text.isdecimal() and len(text) <= 19 and 1 <= int(text) <= most:
-        return int(text)
-    raise EntrywayError("INPUT_INVALID", f"{name} must be one whole number from 1 to {most}.")

@@ -25,7 +25,7 @@ import structlog
 import trio
 
 from entryway.errors import EntrywayError
-from entryway.http import Request, RequestParser, Response
+from entryway.http import Request, RequestParser, Response, Streaming
 from entryway.protections import AddressLimits, Bucket
 from entryway.router import refusal
 
@@ -70,8 +70,8 @@ class Application(Protocol):
     def body_limit(self, request: Request) -> int:
         """The most bytes of body taken for a request whose headers are known."""
 
-    def respond(self, request: Request) -> Response | Awaitable[Response]:
-        """The answer, at once or later."""
+    def respond(self, request: Request) -> Response | Streaming | Awaitable[Response]:
+        """The answer, at once or later, or one without an end."""
 
     def refuse(self, error: EntrywayError, request: Request | None) -> Response:
         """A refusal of the server's own; `request` is None when it could not be read."""
@@ -85,6 +85,7 @@ class Server:
         self.limits = limits
         self.addresses = addresses
         self.connections: set[Connection] = set()
+        self.streams: set[Connection] = set()
         self.refused_connections = 0
         self.stopping = trio.Event()
         self._date_second = 0
@@ -109,6 +110,8 @@ class Server:
                 listener.close()
             for connection in self.connections:
                 connection.drain()
+            for stream in self.streams:
+                stream.end()
             conversations.cancel_scope.deadline = trio.current_time() + self.limits.drain_wait
 
     async def _accept(self, listener: socket.socket, conversations: trio.Nursery) -> None:
@@ -195,10 +198,14 @@ class Connection:
         except OSError:
             pass  # the peer is gone, and there is nobody left to tell
         finally:
-            self._server.connections.discard(self)
-            if self._server.addresses is not None:
-                self._server.addresses.disconnect(self._key)
+            self._leave_connections()
+            self._server.streams.discard(self)
+            trio.lowlevel.notify_closing(self._sock)
             self._sock.close()
+
+    def end(self) -> None:
+        """Ends the connection whatever it is doing."""
+        self._scope.cancel()
 
     def drain(self) -> None:
         """Ends a connection that is between two requests; one that is within a request ends after its answer."""
@@ -237,7 +244,13 @@ class Connection:
         close = False
         for request in requests:
             answer = self._respond(request)
-            if not isinstance(answer, Response):
+            if isinstance(answer, Streaming):
+                refused = self._refused_stream(answer, request)
+                if refused is None:
+                    await self._stream(answer, batch)
+                    return True
+                answer = refused
+            elif not isinstance(answer, Response):
                 answer = await self._later(answer, request)
             close = not request.keep_alive or self._server.stopping.is_set()
             for part in self._laid_out(answer, head=request.method == b"HEAD", close=close):
@@ -255,7 +268,37 @@ class Connection:
             await self._send_all(batch)
         return close
 
-    def _respond(self, request: Request) -> Response | Awaitable[Response]:
+    def _refused_stream(self, answer: Streaming, request: Request) -> Response | None:
+        """What to say in place of a stream; None when it is to be served."""
+        if request.method == b"HEAD":
+            return answer.response
+        try:
+            answer.admit(self._key)
+        except EntrywayError as error:
+            return self._server.application.refuse(error, request)
+        return None
+
+    async def _stream(self, answer: Streaming, batch: list[bytes]) -> None:
+        """Serves a stream to its end.
+
+        It is no longer one of the connections that wait for a request, and is bounded where it was admitted.
+        """
+        self._leave_connections()
+        self._server.streams.add(self)
+        batch += self._laid_out(answer.response, head=False, close=True)
+        await self._send_all(batch)
+        self._scope.deadline = math.inf
+        if not self._server.stopping.is_set():
+            await answer.serve(self._sock, self._scope, self._key)
+
+    def _leave_connections(self) -> None:
+        if self in self._server.connections:
+            self._server.connections.discard(self)
+            if self._server.addresses is not None:
+                self._server.addresses.disconnect(self._key)
+
+    def _respond(self, request: Request) -> Response | Streaming | Awaitable[Response]:
+        request.peer = self._key
         if self._bucket is not None:
             wait = self._bucket.take(trio.current_time())
             if wait:

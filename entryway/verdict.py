@@ -127,7 +127,7 @@ def judge_reply(
 def read_error(body: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
     """The `code`, `message` and `retryable` of the error body that `body` is, fit to be shown; `None` when it is none.
 
-    Source: binding 3.
+    `details` are there where the body has them, as they came. Source: binding 3.
     """
     error = body.get("error")
     if not isinstance(error, dict):
@@ -135,7 +135,13 @@ def read_error(body: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
     code, message = error.get("code"), error.get("message")
     if not isinstance(code, str) or not isinstance(message, str):
         return None
-    return {"code": shown(code), "message": shown(message), "retryable": error.get("retryable") is True}
+    told: dict[str, JsonValue] = {
+        "code": shown(code),
+        "message": shown(message),
+        "retryable": error.get("retryable") is True,
+    }
+    details = error.get("details")
+    return {**told, "details": details} if isinstance(details, dict) else told
 
 
 def shown(text: str) -> str:

@@ -15,7 +15,7 @@ import trio
 from descriptor.document import Descriptor
 from entryway.errors import EntrywayError
 from entryway.snapshot import Damaged, NonePublished, Snapshot, published
-from store import Knock, Reader, Store, StoreError, Version
+from store import Event, Knock, Reader, Store, StoreError, Version
 
 Value = TypeVar("Value")
 
@@ -53,6 +53,14 @@ class StoreArchive:
         """Versions of this agent, newest first. Raises EntrywayError AGENT_UNAVAILABLE."""
         return await self._ask(lambda: self._reader.history(self._subject, limit, before))
 
+    async def events_after(self, seq: int, limit: int) -> tuple[Event, ...]:
+        """At most `limit` events numbered above `seq`, in order. Raises EntrywayError AGENT_UNAVAILABLE."""
+        return await self._ask(lambda: self._reader.events_after(seq, limit))
+
+    async def read(self, act: Callable[[Reader], Value]) -> Value:
+        """What `act` reads. Raises EntrywayError AGENT_UNAVAILABLE."""
+        return await self._ask(lambda: act(self._reader))
+
     async def _ask(self, read: Callable[[], Value]) -> Value:
         question = _Question(read)
         self._asked.append(question)
@@ -83,6 +91,24 @@ class KnockKeeper:
                 raise EntrywayError(
                     "AGENT_UNAVAILABLE", "Your knock could not be kept just now. Knock again later."
                 ) from error
+
+
+class StoreKept:
+    """The store as a follower uses it. Reads go where all reads go; writes wait their turn behind `writing`."""
+
+    def __init__(self, store: Store, archive: StoreArchive, writing: trio.CapacityLimiter) -> None:
+        self._store = store
+        self._archive = archive
+        self._writing = writing
+
+    async def read(self, act: Callable[[Reader], Value]) -> Value:
+        """Reads. Raises EntrywayError AGENT_UNAVAILABLE."""
+        return await self._archive.read(act)
+
+    async def write(self, act: Callable[[Store], Value]) -> Value:
+        """Writes, one at a time. Raises StoreError."""
+        async with self._writing:
+            return await trio.to_thread.run_sync(act, self._store)
 
 
 class _Question:

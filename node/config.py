@@ -73,6 +73,55 @@ class Http:
 
 
 @dataclass(frozen=True)
+class Discovery:
+    """How the node is found on the local network (mDNS, DNS-SD), and how it finds others."""
+
+    mdns: bool = setting(True, "Whether the node announces itself and listens for others by mDNS.", reload=False)
+    visibility: str = setting(
+        "listed",
+        "Who learns of the agent. listed: it is announced. unlisted: it answers whoever knows its address, and is not "
+        "announced. private: it is not announced, and does not show its Descriptor to anybody.",
+        choices=("listed", "unlisted", "private"),
+    )
+    interfaces: tuple[str, ...] = setting(
+        ("*",),
+        "The network interfaces to announce on and to listen on, by name. * is every one but loopback and the bridges "
+        "of containers and virtual machines (docker*, br-*, veth*, virbr*, cni*), which have to be named.",
+        one_word=True,
+    )
+    peers_kept: int = setting(
+        1000,
+        "How many peers are kept, and how many records are attended to at a time; beyond them those that did not "
+        "verify go first.",
+        unit="peers",
+        low=1,
+        high=65536,
+    )
+    peer_recheck: float = setting(
+        60.0,
+        "How long a peer's answer stands before it is asked again. One whose record changes is asked at once.",
+        unit="seconds",
+        low=1,
+        high=86400,
+    )
+
+
+@dataclass(frozen=True)
+class RegistryRole:
+    """Keeping other agents' Descriptors for whoever looks for them. Off unless it is turned on."""
+
+    registry: bool = setting(
+        False, "Take Descriptors that agents hand over (PUT /registry), and serve them by subject.", reload=False
+    )
+    registry_versions: int = setting(
+        1000, "Versions kept of one subject that was handed over.", unit="versions", low=1, high=10**6
+    )
+    registry_puts_per_hour: int = setting(
+        60, "Descriptors one address may hand over.", unit="an hour", low=1, high=10**6
+    )
+
+
+@dataclass(frozen=True)
 class Limits:
     """What one caller, or all of them, may use up. Connections that are open keep the limits they began with."""
 
@@ -110,6 +159,12 @@ class Limits:
     connections: int = setting(512, "Open connections in all.", unit="connections", low=1, high=65536)
     connections_per_address: int = setting(
         64, "Open connections of one address.", unit="connections", low=1, high=65536
+    )
+    subscribers: int = setting(
+        1000, "Readers of the event feed in all, beside the connections.", unit="readers", low=0, high=65536
+    )
+    subscribers_per_address: int = setting(
+        16, "Readers of the event feed of one address.", unit="readers", low=0, high=65536
     )
     answers_per_second: float = setting(
         50.0,
@@ -152,11 +207,20 @@ class Settings:
 
     agent: Agent = Agent()
     http: Http = Http()
+    discovery: Discovery = Discovery()
+    registry: RegistryRole = RegistryRole()
     limits: Limits = Limits()
     log: Log = Log()
 
 
-SECTIONS: Mapping[str, type[Any]] = {"agent": Agent, "http": Http, "limits": Limits, "log": Log}
+SECTIONS: Mapping[str, type[Any]] = {
+    "agent": Agent,
+    "http": Http,
+    "discovery": Discovery,
+    "registry": RegistryRole,
+    "limits": Limits,
+    "log": Log,
+}
 
 
 DECLARED: Mapping[str, Declared] = {one.name: one for one in declared_in(SECTIONS)}
@@ -181,6 +245,8 @@ def load(path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, 
     return Settings(
         agent,
         Http(**_section(values, "http")),
+        Discovery(**_section(values, "discovery")),
+        RegistryRole(**_section(values, "registry")),
         Limits(**_section(values, "limits")),
         Log(**_section(values, "log")),
     )

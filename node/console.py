@@ -59,6 +59,10 @@ class Console:
         shown = [json.dumps(document)] if self.as_json else [plain(line) for line in lines]
         self.raw("".join(f"{line}\n" for line in shown).encode(errors="backslashreplace"))
 
+    def line(self, text: str) -> None:
+        """One line of an answer that has no end. Raises NodeError STDOUT_UNWRITABLE."""
+        self.raw(f"{plain(text)}\n".encode(errors="backslashreplace"))
+
     def raw(self, data: bytes) -> None:
         """The answer, byte for byte. Raises NodeError STDOUT_UNWRITABLE."""
         try:

@@ -11,6 +11,10 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
 | `POST /reload` | reads the settings again, as SIGHUP does |
 | `POST /roster` | one change of the roster, as `node.roster` lists them |
+| `GET /peers?since=` | the peers, and a number that counts their changes; with that number only if it has moved on |
+| `POST /peers/forget` | `{"id"}`: forgets a peer, and the handle that is pinned to it |
+| `POST /follow`, `POST /unfollow` | `{"id", "url"}`, `{"id"}`: a standing subscription, and its end |
+| `GET /follows` | what is followed, and how it fares |
 
 Source: binding 9.
 """
@@ -20,12 +24,13 @@ from __future__ import annotations
 import os
 import socket
 import stat
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 from urllib.parse import parse_qs
 
 from descriptor.errors import DescriptorError
+from descriptor.keys import decode_public
 from descriptor.strictjson import MAX_BYTES, JsonValue, parse
 from entryway.errors import EntrywayError
 from entryway.http import Request, Response, json_body, response
@@ -56,6 +61,21 @@ class Operated(Protocol):
 
     async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
         """Changes the roster; says what it is now."""
+
+    def peers(self, since: int | None) -> Mapping[str, object]:
+        """The peers, and a number that counts their changes; only the number when it is `since` still."""
+
+    def forget_peer(self, agent_id: str) -> bool:
+        """Forgets a peer; False when it is not known."""
+
+    async def follow(self, agent_id: str, url: str) -> Mapping[str, object]:
+        """Follows an agent from now on."""
+
+    async def unfollow(self, agent_id: str) -> bool:
+        """Follows an agent no more; False when it was not followed."""
+
+    def follows(self) -> Sequence[Mapping[str, object]]:
+        """What is followed, and how it fares."""
 
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew; says which it took and which wait for a restart."""
@@ -96,10 +116,7 @@ def control_router(node: Operated) -> Router:
         return response(200, JSON, json_body(outcome.document()))
 
     async def rollback(request: Request) -> Response:
-        asked = parse(request.body)
-        digest, agent_version = (asked.get("digest"), asked.get("as")) if isinstance(asked, dict) else (None, None)
-        if not isinstance(digest, str) or not isinstance(agent_version, str):
-            raise NodeError("INPUT_INVALID", 'A rollback is {"digest": …, "as": …}, both texts.')
+        digest, agent_version = _texts(request, "digest", "as")
         return response(200, JSON, json_body((await node.rollback(digest, agent_version)).document()))
 
     async def roster(request: Request) -> Response:
@@ -107,6 +124,31 @@ def control_router(node: Operated) -> Router:
         if not isinstance(change, dict):
             raise NodeError("INPUT_INVALID", "A change of the roster is one object.")
         return response(200, JSON, json_body(await node.change_roster(change)))
+
+    def peers(request: Request) -> Response:
+        since = parse_qs(request.query.decode("latin-1")).get("since", [""])[-1]
+        number = int(since) if since.isascii() and since.isdecimal() and len(since) < 19 else None
+        return response(200, JSON, json_body(node.peers(number)))
+
+    async def forget(request: Request) -> Response:
+        (agent_id,) = _texts(request, "id")
+        if not node.forget_peer(agent_id):
+            raise NodeError("NOT_FOUND", "No such peer is known. `agent-node peers` lists them.")
+        return response(200, JSON, json_body({"id": agent_id, "known": False}))
+
+    async def follow(request: Request) -> Response:
+        agent_id, url = _texts(request, "id", "url")
+        decode_public(agent_id)
+        return response(200, JSON, json_body(await node.follow(agent_id, url)))
+
+    async def unfollow(request: Request) -> Response:
+        (agent_id,) = _texts(request, "id")
+        if not await node.unfollow(agent_id):
+            raise NodeError("NOT_FOUND", f"{agent_id} is not followed. `agent-node follows` lists who is.")
+        return response(200, JSON, json_body({"id": agent_id, "followed": False}))
+
+    def follows(_request: Request) -> Response:
+        return response(200, JSON, json_body({"follows": list(node.follows())}))
 
     async def reload(_request: Request) -> Response:
         return response(200, JSON, json_body(node.reload()))
@@ -119,11 +161,27 @@ def control_router(node: Operated) -> Router:
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),
             b"/roster": post("roster", _operating(roster)),
+            b"/peers": get("peers", peers, public=False),
+            b"/peers/forget": post("forget", _operating(forget)),
+            b"/follow": post("follow", _operating(follow)),
+            b"/unfollow": post("unfollow", _operating(unfollow)),
+            b"/follows": get("follows", follows, public=False),
         },
         {},
         BODY_LIMIT,
-        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload and /roster.",
+        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, "
+        "/roster, /peers, /peers/forget, /follow, /unfollow and /follows.",
     )
+
+
+def _texts(request: Request, *names: str) -> list[str]:
+    """The members of a body, all of them texts. Raises NodeError INPUT_INVALID and DescriptorError."""
+    asked = parse(request.body)
+    values = [asked.get(name) if isinstance(asked, dict) else None for name in names]
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) != len(names):
+        raise NodeError("INPUT_INVALID", f"The body is an object with the texts {' and '.join(names)}.")
+    return texts
 
 
 def _operating(act: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:

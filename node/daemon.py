@@ -2,6 +2,8 @@
 
     serve          the entryway, on every listening socket
     control        the control socket
+    following      keeps the versions of the agents that are followed
+    vicinity       announces the node, hears and asks its peers
     signals        SIGTERM and SIGINT stop, SIGHUP reloads; a second SIGTERM or SIGINT stops at once
     watchdog       tells systemd that the loop still turns
 
@@ -27,21 +29,26 @@ from descriptor.errors import DescriptorError
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
 from entryway.door import Door, Keep, KnockLimits
+from entryway.events import Feed, FeedLimits
 from entryway.protections import AddressLimits
+from entryway.registry import Registry, RegistryLimits
 from entryway.roster import enforced
 from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
 from entryway.snapshot import Damaged, Published, published
 from node.addresses import listen, urls
-from node.archive import KnockKeeper, StoreArchive, load_snapshot
-from node.config import Limits, Settings, changed
+from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
+from node.config import Limits, RegistryRole, Settings, changed
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
+from node.following import Following, follow_document
 from node.home import Home
 from node.identity import Keys
+from node.open_files import allow_open_files
 from node.publisher import Outcome, Publisher, terms_of, with_terms
 from node.roster import RosterKeeper
 from node.systemd import Notifier, watchdog_interval
+from node.vicinity import PRIVATE, Vicinity
 from store import Reader, Store
 
 log = structlog.get_logger("node")
@@ -80,6 +87,7 @@ class Daemon:
         """Runs until a signal stops it. Raises NodeError and StoreError for what keeps it from starting."""
         home, identity = self._settled.home, self._settled.keys.identity
         limits = self._settings.limits
+        allow_open_files(limits)
         with (
             Store.open(home.database) as store,
             Reader.open(home.database) as writers_reader,
@@ -91,13 +99,23 @@ class Daemon:
             self._roster = RosterKeeper(store, writers_reader, identity, time.time)
             archive = StoreArchive(reader, identity.id)
             keep = KnockKeeper(store, self._writing).keep
+            self._kept = StoreKept(store, archive, self._writing)
+            self._following = Following(self._kept, time.time)
+            self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
+            self._registry = (
+                Registry(identity.id, self._kept, time.time, registry_limits(self._settings.registry))
+                if self._settings.registry.registry
+                else None
+            )
             self._entryway = Entryway(
                 identity,
                 archive,
                 time.time,
                 snapshot=load_snapshot(reader, identity.id),
                 door=self._door(reader, keep),
+                feed=self._feed,
                 body_limit=limits.entryway_body,
+                registry=self._registry,
             )
             self._addresses = AddressLimits(
                 limits.answers_per_second,
@@ -115,14 +133,22 @@ class Daemon:
             self._socket = home.socket.stat().st_ino
             opened.callback(remove_socket, home, self._socket)
             self._urls = urls(listeners)
+            self._entryway.private = self._settings.discovery.visibility == PRIVATE
+            self._vicinity = Vicinity(
+                identity.id, self._settings, listeners, reader.peers(), self._kept.write, time.time
+            )
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
                 nursery.start_soon(self._tell_watchdog)
                 nursery.start_soon(archive.run)
+                nursery.start_soon(self._feed.run)
+                nursery.start_soon(self._following.run)
                 async with trio.open_nursery() as serving:
                     await serving.start(self._server.serve, listeners)
                     await serving.start(self._control.serve, [control])
                     self._announce_ready()
+                    self._vicinity.announce(self._entryway.snapshot)
+                    nursery.start_soon(self._vicinity.run)
                 nursery.cancel_scope.cancel()
         log.info("stopped", id=identity.id)
 
@@ -144,6 +170,10 @@ class Daemon:
             "connections": len(self._server.connections),
             "roster": self._roster_state,
             "knocks": len(self._entryway.door.waiting(time.time())),
+            "subscribers": self._feed.listening,
+            "follows": self._following.document(),
+            "peers": self._vicinity.verified,
+            "discovery": self._vicinity.status(),
             "answers": sum(self._entryway.router.answered.values()),
             "pid": os.getpid(),
             "program_version": version("agent-node"),
@@ -157,6 +187,8 @@ class Daemon:
             info |= {"digest": snapshot.descriptor.digest, "agent_version": snapshot.descriptor.agent_version or ""}
         values = {
             "connections": len(self._server.connections),
+            "subscribers": self._feed.listening,
+            "subscribers_cut_total": self._feed.cut,
             "connections_refused_total": self._server.refused_connections,
             "uptime_seconds": time.monotonic() - self._started,
         }
@@ -182,6 +214,28 @@ class Daemon:
         log.info("roster_changed", act=change.get("act"), subject=change.get("subject"))
         return changed_roster.document
 
+    def peers(self, since: int | None) -> Mapping[str, object]:
+        """The peers, and a number that counts their changes; only the number when it is `since` still."""
+        return self._vicinity.peers(since)
+
+    def forget_peer(self, agent_id: str) -> bool:
+        """Forgets a peer, and the handle that is pinned to it; False when it is not known."""
+        return self._vicinity.forget(agent_id)
+
+    async def follow(self, agent_id: str, url: str) -> Mapping[str, object]:
+        """Follows an agent from now on, wherever it was found. Raises NodeError and StoreError."""
+        if agent_id == self._settled.keys.identity.id:
+            raise NodeError("INPUT_INVALID", "That is this node's own agent, which does not follow itself.")
+        return follow_document(await self._following.add(agent_id, url), state="connecting", reason="")
+
+    async def unfollow(self, agent_id: str) -> bool:
+        """Follows an agent no more; False when it was not followed. Raises StoreError."""
+        return await self._following.drop(agent_id)
+
+    def follows(self) -> Sequence[Mapping[str, object]]:
+        """What is followed, and how it fares."""
+        return self._following.document()
+
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew. Raises NodeError, and then nothing has changed."""
         settings = self._settled.load_settings()
@@ -192,7 +246,11 @@ class Daemon:
         self._settled.apply_log(settings)
         limits = settings.limits
         self._entryway.door.limits = knock_limits(limits)
+        allow_open_files(limits)
         self._server.limits = self._control.limits = server_limits(limits)
+        self._feed.limits = feed_limits(limits)
+        if self._registry is not None:
+            self._registry.limits = registry_limits(settings.registry)
         self._addresses.change(
             limits.answers_per_second,
             limits.answers_burst,
@@ -200,8 +258,15 @@ class Daemon:
             limit_loopback=limits.limit_loopback,
         )
         self._settings = settings
+        self._entryway.private = settings.discovery.visibility == PRIVATE
+        self._vicinity.take(settings)
+        self._vicinity.announce(self._entryway.snapshot)
         log.info("settings_reloaded", taken=taken, need_restart=waiting)
         return {"taken": taken, "need_restart": waiting}
+
+    def _current_digest(self) -> str | None:
+        snapshot = self._entryway.snapshot
+        return snapshot.descriptor.digest if isinstance(snapshot, Published) else None
 
     async def _changing(self, act: Callable[[], Outcome]) -> Outcome:
         # The lock spans the swap, so that two publishes are answered in the order in which they were committed.
@@ -209,6 +274,9 @@ class Daemon:
             outcome = await trio.to_thread.run_sync(act)
             if outcome.changed or (outcome.current and isinstance(self._entryway.snapshot, Damaged)):
                 self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at)
+                self._vicinity.announce(self._entryway.snapshot)
+            if outcome.event is not None:
+                self._feed.announce(outcome.event)
         if outcome.changed:
             log.info(
                 "published",
@@ -249,6 +317,7 @@ class Daemon:
                 else:
                     log.info("stopping", signal=signal.Signals(number).name)
                     self._notifier.stopping()
+                    self._vicinity.leave()
                     self._server.stopping.set()
                     self._control.stopping.set()
                     # Whoever comes now would wait for an answer that nobody gives any more.
@@ -272,6 +341,20 @@ class Daemon:
 def knock_limits(limits: Limits) -> KnockLimits:
     """The settings as the door takes them."""
     return KnockLimits(limits.knock_wait, limits.knocks_per_day)
+
+
+def registry_limits(role: RegistryRole) -> RegistryLimits:
+    """The settings as the registry takes them."""
+    return RegistryLimits(versions_of_subject=role.registry_versions, puts_per_hour=role.registry_puts_per_hour)
+
+
+def feed_limits(limits: Limits) -> FeedLimits:
+    """The settings as the event feed takes them."""
+    return FeedLimits(
+        subscribers=limits.subscribers,
+        subscribers_per_address=limits.subscribers_per_address,
+        write_wait=limits.write_wait,
+    )
 
 
 def server_limits(limits: Limits) -> ServerLimits:

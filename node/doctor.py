@@ -1,4 +1,4 @@
-"""What a node's operator would want to know before it matters: keys, store, Descriptor, clock, disk.
+"""What a node's operator would want to know before it matters: keys, store, Descriptor, clock, disk, mDNS.
 
 Each examination looks at one thing, changes nothing, and says what it saw. The invariant: one that cannot look says so
 ("unknown") and never passes for one that looked and found nothing.
@@ -7,7 +7,7 @@ Each examination looks at one thing, changes nothing, and says what it saw. The 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,7 @@ from node.config import Settings
 from node.errors import NodeError
 from node.home import Home
 from node.identity import Keys
+from node.interfaces import Adapter, Link, chosen
 from node.roster import unapplied_admission
 from store import Reader, StoreError
 
@@ -62,6 +63,62 @@ def examine(
         yield Seen("store", "unknown" if missing else "bad", message)
     except NodeError as error:
         yield Seen("descriptor", "unknown", error.message)
+
+
+def examine_mdns(
+    load_settings: Callable[[], Settings],
+    status: Mapping[str, object] | None,
+    seen: Iterable[Adapter],
+    probe: Callable[[Link], str | None],
+) -> Iterator[Seen]:
+    """Whether neighbors can hear the node, and it them.
+
+    `status`: what the running node says of its discovery, None when none runs. `seen`: the interfaces of this machine.
+    `probe`: why a link does not carry mDNS, None when it does.
+    """
+    try:
+        settings = load_settings()
+    except NodeError:
+        yield Seen("mdns", "unknown", "the settings cannot be read")
+        return
+    if not settings.discovery.mdns:
+        yield Seen("mdns", "unknown", "it is switched off in the settings: nobody is heard, and this node by nobody")
+        return
+    seen = list(seen)
+    links = chosen(seen, settings.discovery.interfaces)
+    if not links:
+        yield Seen("mdns", "bad", f"there is no network to be heard on. {_why_none(seen)} Check [discovery] interfaces")
+        return
+    refused = {link.name: why for link in links if (why := probe(link)) is not None}
+    problems = {} if status is None else status.get("problems")
+    refused |= {str(name): str(why) for name, why in problems.items()} if isinstance(problems, dict) else {}
+    for name, why in refused.items():
+        yield Seen("mdns", "bad", f"{name}: {why}" if name else why)
+    carried = ", ".join(link.name for link in links if link.name not in refused)
+    if carried:
+        yield Seen("mdns", "good", f"it gets through on {carried}; a Wi-Fi may still keep its clients from one another")
+    if all(_is_loopback(host) for host in settings.http.host):
+        yield Seen("mdns", "unknown", "the node listens on this machine alone, so it is not announced: see [http] host")
+
+
+def _why_none(seen: Iterable[Adapter]) -> str:
+    reasons = []
+    for one in seen:
+        if one.loopback:
+            continue
+        if not one.up:
+            reasons.append(f"{one.name} is down or has no cable.")
+        elif not one.addresses:
+            reasons.append(f"{one.name} has no address.")
+        elif not one.multicast:
+            reasons.append(f"{one.name} does no multicast.")
+        else:
+            reasons.append(f"{one.name} is not among those that are meant.")
+    return " ".join(reasons) or "There is no interface but loopback."
+
+
+def _is_loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def _looked(subject: str, good: str, look: Callable[[], object]) -> Seen:

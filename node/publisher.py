@@ -29,7 +29,7 @@ from node.config import Limits, Settings
 from node.errors import Exit, NodeError
 from node.identity import Keys
 from node.shapes import finding_document
-from store import DESCRIPTOR_REPLACED, Reader, Store, StoreError, Version
+from store import DESCRIPTOR_REPLACED, Event, Reader, Store, StoreError, Version
 
 PAGE = 500
 
@@ -40,7 +40,7 @@ class Outcome:
 
     `changed` is False when the store had the version already. `current`: it is the current one. `healed`: its stored
     bytes were damaged and are right again. `warnings`: what the checker found that does not stop a publish.
-    `published_at`: seconds since 1970.
+    `published_at`: seconds since 1970. `event`: what announces it, `None` where nothing changed.
     """
 
     descriptor: Descriptor
@@ -51,6 +51,7 @@ class Outcome:
     current: bool
     healed: bool
     warnings: tuple[Finding, ...]
+    event: Event | None
 
     def document(self) -> dict[str, object]:
         """The `--json` shape of `publish` (binding 9), and what else is worth telling."""
@@ -186,6 +187,7 @@ class Publisher:
             current=True,
             healed=False,
             warnings=_warnings(descriptor),
+            event=publication.event,
         )
 
 
@@ -248,6 +250,7 @@ def _kept(data: bytes, version: Version, *, healed: bool = False) -> Outcome:
         current=version.current,
         healed=healed,
         warnings=_warnings(descriptor),
+        event=None,
     )
 
 

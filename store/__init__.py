@@ -6,17 +6,20 @@ Nothing outside this room writes SQL or meets a `sqlite3.Error`.
 from store.backup import backup
 from store.errors import StoreError
 from store.reader import Reader
-from store.records import Counts, Event, Knock, Problem, Publication, Version
+from store.records import Counts, Event, Follow, Knock, Peer, Problem, Publication, Reported, Version
 from store.writer import DESCRIPTOR_REPLACED, Store
 
 __all__ = [
     "DESCRIPTOR_REPLACED",
     "Counts",
     "Event",
+    "Follow",
     "Knock",
+    "Peer",
     "Problem",
     "Publication",
     "Reader",
+    "Reported",
     "Store",
     "StoreError",
     "Version",

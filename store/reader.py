@@ -5,6 +5,7 @@ The invariant: bytes leave here only when they match their digest, on every read
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +13,10 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
-from store import knocks, roster
+from store import knocks, peers, roster
 from store.database import Connected, open_reader
 from store.errors import StoreError, damaged, error_of
-from store.records import Counts, Event, Knock, Problem, Version
+from store.records import Counts, Event, Follow, Knock, Peer, Problem, Reported, Version
 
 _ARTIFACT = "SELECT bytes FROM artifacts WHERE digest = ?"
 _VERSION = (
@@ -103,6 +104,12 @@ class Reader(Connected):
             row = connection.execute(f"{_VERSION} WHERE current.subject = ? AND current.seq = versions.seq", (subject,))
             return next(map(_version, row), None)
 
+    def digests_of(self, subject: str) -> frozenset[str]:
+        """The digests of every version that is kept of `subject`."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT DISTINCT digest FROM versions WHERE subject = ?", (subject,))
+            return frozenset(digest for (digest,) in rows)
+
     def history(self, subject: str, limit: int, before: int | None = None) -> tuple[tuple[Version, ...], int | None]:
         """At most `limit` versions of `subject`, newest first, and what to give as `before` for the next page.
 
@@ -146,6 +153,25 @@ class Reader(Connected):
         """Who knocked, in the order of their last knock, the oldest first."""
         with self._reading() as connection:
             return knocks.read(connection)
+
+    def follows(self) -> tuple[Follow, ...]:
+        """The subscriptions, oldest first."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT id, url, since, seq, synced, reports FROM follows ORDER BY since, id")
+            return tuple(
+                Follow(agent_id, url, since, seq, bool(synced), tuple(Reported(*one) for one in json.loads(reports)))
+                for agent_id, url, since, seq, synced, reports in rows
+            )
+
+    def peers(self) -> tuple[Peer, ...]:
+        """The agents that were heard on the network, in the order of their ids."""
+        with self._reading() as connection:
+            return peers.peers(connection)
+
+    def peer_descriptor(self, agent_id: str) -> bytes | None:
+        """The Descriptor of a peer that verified last, hashed again just now; `None` when none is kept."""
+        with self._reading() as connection:
+            return peers.peer_descriptor(connection, agent_id)
 
     def counts(self) -> Counts:
         """How much the store holds."""

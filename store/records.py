@@ -49,6 +49,51 @@ class Knock:
 
 
 @dataclass(frozen=True, slots=True)
+class Reported:
+    """Something a follower has to tell. `kind`: such as `rollback`; `digest`: what it is about, `None` for none."""
+
+    at: float
+    kind: str
+    message: str
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """A standing subscription to one agent.
+
+    `url`: where it was last found. `seq`: the number of its last event that was handled, `None` before the first.
+    `synced`: everything the peer served up to `seq` is kept. `reports`: the newest last, a bounded number.
+    """
+
+    id: str
+    url: str
+    since: float
+    seq: int | None
+    synced: bool
+    reports: tuple[Reported, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """An agent that was heard on the network. `state` and `reason`: what is made of it (binding 7).
+
+    `agent_version` and `digest` are of the Descriptor that verified last, and `None` before one did; so is `handle`
+    then, and until then it is what the agent claims. `addresses`: where it answers, as `host:port`.
+    """
+
+    id: str
+    handle: str | None
+    state: str
+    reason: str
+    agent_version: str | None
+    digest: str | None
+    addresses: tuple[str, ...]
+    first_seen: float
+    last_seen: float
+
+
+@dataclass(frozen=True, slots=True)
 class Publication:
     """A publish that is on the disk: its row in the history (`seq`) and its event."""
 

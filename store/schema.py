@@ -40,6 +40,19 @@ def _first(database: Database) -> None:
     )
 
 
+def _follows_and_peers(database: Database) -> None:
+    # Lists are JSON: they are read whole and never searched.
+    database.execute(
+        "CREATE TABLE follows (id TEXT PRIMARY KEY NOT NULL, url TEXT NOT NULL, since REAL NOT NULL, seq INTEGER,"
+        " synced INTEGER NOT NULL, reports TEXT NOT NULL)"
+    )
+    database.execute(
+        "CREATE TABLE peers (id TEXT PRIMARY KEY NOT NULL, handle TEXT, state TEXT NOT NULL, reason TEXT NOT NULL,"
+        " agent_version TEXT, digest TEXT, addresses TEXT NOT NULL, first_seen REAL NOT NULL, last_seen REAL NOT NULL,"
+        " descriptor BLOB)"
+    )
+
+
 def _roster_and_knocks(database: Database) -> None:
     database.execute(
         "CREATE TABLE roster (owner TEXT PRIMARY KEY NOT NULL, stored_at REAL NOT NULL, document BLOB NOT NULL)"
@@ -52,7 +65,7 @@ def _roster_and_knocks(database: Database) -> None:
     database.table("knocks").create_index(["last_at"])
 
 
-MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first, _roster_and_knocks)
+MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first, _follows_and_peers, _roster_and_knocks)
 """`MIGRATIONS[n]` takes a store from number n to number n + 1 (`user_version` in the file's header)."""
 
 

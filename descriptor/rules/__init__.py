@@ -15,6 +15,8 @@ from descriptor.rules import (
     section_6_9_data_use,
     section_6_9_offerings,
     section_6_11,
+    section_6_11_authority,
+    section_6_11_ceilings,
     section_6_12,
 )
 from descriptor.rules.table import Document, Problem, Rule, Severity
@@ -34,5 +36,7 @@ RULES: tuple[Rule, ...] = (
     *section_6_9_data_use.RULES,
     *section_6_9_access.RULES,
     *section_6_11.RULES,
+    *section_6_11_authority.RULES,
+    *section_6_11_ceilings.RULES,
     *section_6_12.RULES,
 )

@@ -236,7 +236,7 @@ OBLIGATIONS: tuple[Obligation, ...] = (
         "D6.2-offering-sides",
         "D6.11-focus",
         "D6.11-workspace",
-        "D6.11-authority",
+        "D6.11-authority-stated",
         "D6.11-outputs",
         "D6.11-open-ceilings",
         "D6.11-data_use",

@@ -1,7 +1,8 @@
 """Chapter 6.9, data use: declared once for the agent, and read whole or not at all.
 
-A reader drops the whole block when any part of it is unreadable, so each rule here says of one part what makes it so,
-and `readable` says it of the block. Checker and reader cannot disagree: they ask the same functions.
+A reader drops the whole block when any part of it is unreadable. Each rule in `PARTS` says of one part what makes it
+so, and `descriptor.data_use` asks them all for the reader. The other rules concern the writer alone: what they find is
+read all the same, and says less than was meant.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from descriptor.pointers import pointer_to
 from descriptor.rules import forms
 from descriptor.rules.table import Document, Problem, Rule, Severity, described
 from descriptor.strictjson import JsonValue
-from descriptor.vocabulary import MEMORY
+from descriptor.vocabulary import COUNTRIES, MEMORY, PROMISES
 
 JURISDICTIONS = ("processed_in", "jurisdictions")  # two names of one member (binding 11), the first one stands
 _COUNTRY = re.compile(r"[a-z]{2}")
@@ -21,12 +22,6 @@ _DROPPED = "Until it is mended, readers drop the whole of `data_use`."
 
 _Block = dict[str, JsonValue]
 _PATH: forms.Path = ("data_use",)
-
-
-def readable(block: JsonValue) -> bool:
-    """Whether a `data_use` block can be read as a whole. Source: chapter 6.9."""
-    document = {"data_use": block}
-    return not any(problem for rule in RULES for problem in rule.find(document))
 
 
 def _block(document: Document) -> _Block:
@@ -42,12 +37,20 @@ def _promises(document: Document) -> Iterator[Problem]:
     block = _block(document)
     yield from forms.mapping(block, "promises", _PATH)
     promises = block.get("promises")
+    # Of an unknown name, too: whoever took it for a promise would find one that is denied.
     for name, value in promises.items() if isinstance(promises, dict) else ():
         if value is not True:
             yield (
                 pointer_to(*_PATH, "promises", name),
                 f"The promise is {described(value)}; a promise that is made is true.",
             )
+
+
+def _unknown_promises(document: Document) -> Iterator[Problem]:
+    promises = _block(document).get("promises")
+    for name, value in promises.items() if isinstance(promises, dict) else ():
+        if name not in PROMISES and value is True:
+            yield pointer_to(*_PATH, "promises", name), f"{described(name)} is no promise that readers know."
 
 
 def _retention(document: Document) -> Iterator[Problem]:
@@ -88,22 +91,39 @@ def _jurisdictions(document: Document) -> Iterator[Problem]:
                     pointer_to(*_PATH, name, index),
                     f"{described(code)} is no country code of two lower-case letters (ISO 3166-1 alpha-2).",
                 )
-    first, second = (block.get(name) for name in JURISDICTIONS)
-    if isinstance(first, list) and isinstance(second, list) and first != second:
+    first, second = (_codes(block, name) for name in JURISDICTIONS)
+    if first and second and set(first) != set(second):
         yield (
             pointer_to(*_PATH, JURISDICTIONS[1]),
             "`jurisdictions` is another name of `processed_in` and says otherwise.",
         )
 
 
-RULES = (
+def _codes(block: _Block, name: str) -> list[str]:
+    """The jurisdictions of the member `name` when all of them are text; what is wrong otherwise is told elsewhere."""
+    listed = block.get(name)
+    codes = listed if isinstance(listed, list) else []
+    texts = [code for code in codes if isinstance(code, str)]
+    return texts if len(texts) == len(codes) else []
+
+
+def _countries(document: Document) -> Iterator[Problem]:
+    block = _block(document)
+    for name in JURISDICTIONS:
+        for index, code in enumerate(_codes(block, name)):
+            if _COUNTRY.fullmatch(code) and code not in COUNTRIES:
+                meant = "; the code of the United Kingdom is gb" if code == "uk" else ""
+                yield pointer_to(*_PATH, name, index), f"{described(code)} is the code of no country{meant}."
+
+
+PARTS = (
     Rule(
         "D6.9-data_use",
         "6.9",
         Severity.ERROR,
         "`data_use` says once, for the whole agent, what happens to content that is handed to it.",
         'Write it as {"promises": {…}, "retention": {"max_days": 30}, "memory": "…", "processors": […]}, or leave it '
-        "out.",
+        f"out. {_DROPPED}",
         _form,
     ),
     Rule(
@@ -145,5 +165,26 @@ RULES = (
         "`processed_in` names the countries in which content may be processed and stored.",
         f'List codes such as "de" and "fr", or leave it out where none can truthfully be named. {_DROPPED}',
         _jurisdictions,
+    ),
+)
+"""The rules of what makes the block unreadable."""
+
+RULES = (
+    *PARTS,
+    Rule(
+        "D6.9-promise-unknown",
+        "6.9",
+        Severity.NOTE,
+        "The promises that readers know are " + ", ".join(PROMISES) + "; any other is passed over.",
+        "See that the promise is spelled as one of these, or say it in `refusals`, where people read it.",
+        _unknown_promises,
+    ),
+    Rule(
+        "D6.9-processed_in-country",
+        "6.9",
+        Severity.WARNING,
+        "Jurisdictions are compared code by code with the ones a caller allows, so a code names a country.",
+        'Use the code of ISO 3166-1 alpha-2 in lower case, such as "gb"; name each country of a union.',
+        _countries,
     ),
 )

@@ -16,13 +16,16 @@ NEEDS = ("resource", "file", "tool", "credential", "text")
 # What goes with a need of one kind, and with no other.
 _BESIDE = {"resource": "access", "tool": "protocol", "credential": "scope"}
 _SIDES = {"inputs": "input", "outputs": "output"}
-# ISO 8601, as far as an interval of reports needs it: weeks, or days and a time. At least one part is there.
-_DURATION = re.compile(r"P(?:\d+W|(?=\d|T\d)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?)")
+# ISO 8601 in whole numbers: weeks, or a date and a time of which at least one part is there.
+_DURATION = re.compile(
+    r"P(?:\d+W|(?=\d|T\d)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?)", re.ASCII
+)
+_NOT_ZERO = re.compile(r"[1-9]")
 
 
 def is_duration(text: str) -> bool:
-    """Whether `text` is an ISO 8601 duration such as `P1W` or `PT12H`."""
-    return _DURATION.fullmatch(text) is not None
+    """Whether `text` is an ISO 8601 duration in whole numbers, such as `P1W` or `PT12H`, and lasts at all."""
+    return _DURATION.fullmatch(text) is not None and _NOT_ZERO.search(text) is not None
 
 
 def _mode_lists(document: Document) -> Iterator[Problem]:
@@ -67,14 +70,15 @@ def _need(need: dict[str, JsonValue], path: forms.Path) -> Iterator[Problem]:
     if len(kinds) != 1:
         said = "none" if not kinds else " and ".join(kinds)
         yield pointer_to(*path), f"A need is exactly one of {', '.join(NEEDS)}, and this one is {said}."
-    for kind in kinds:
-        yield from forms.text(need, kind, path)
-        if kind == "file" and isinstance(mode := need["file"], str) and mode.strip() and not is_media_type(mode):
-            yield pointer_to(*path, "file"), f"{described(mode)} is no media type, such as application/pdf."
-        if kind == "resource":
-            yield from forms.word(need, "access", path, WORKSPACE_ACCESS, required=True)
-        elif kind in _BESIDE:
-            yield from forms.text(need, _BESIDE[kind], path, required=True)
+        return
+    (kind,) = kinds
+    yield from forms.text(need, kind, path)
+    if kind == "file" and isinstance(mode := need["file"], str) and mode.strip() and not is_media_type(mode):
+        yield pointer_to(*path, "file"), f"{described(mode)} is no media type, such as application/pdf."
+    if kind == "resource":
+        yield from forms.word(need, "access", path, WORKSPACE_ACCESS, required=True)
+    elif kind in _BESIDE:
+        yield from forms.text(need, _BESIDE[kind], path, required=True)
     yield from forms.text(need, "description", path)
 
 
@@ -151,9 +155,8 @@ RULES = (
         "D6.9-reporting",
         "6.9",
         Severity.ERROR,
-        "`reporting` has a `level`, from the least to the most: " + ", ".join(REPORTING) + "; check_ins come `every` "
-        "so "
-        "often.",
+        "`reporting` has a `level`, from the least to the most: " + ", ".join(REPORTING) + "; check_ins come "
+        "`every` so often.",
         'Write {"level": "on_change"}, or {"level": "check_ins", "every": "P1W"}. Readers drop a level they cannot '
         "read.",
         _reporting,

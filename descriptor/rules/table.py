@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from descriptor.errors import quoted
+from descriptor.leaks import Family, leaks
 from descriptor.pointers import pointer_to
 from descriptor.strictjson import JsonValue
 
@@ -62,10 +63,11 @@ def offerings(document: Document) -> Iterator[tuple[int, dict[str, JsonValue]]]:
 
 
 def described(value: JsonValue) -> str:
-    """A value in a message: short, whatever it is."""
+    """A value in a message: short, whatever it is, and no secret: a message is printed, logged and kept."""
     match value:
         case str():
-            return quoted(value)
+            secret = any(leak.family is not Family.ADDRESS for leak in leaks(value))
+            return "a text that gives something away" if secret else quoted(value)
         case None:
             return "null"
         case bool():

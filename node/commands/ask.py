@@ -12,11 +12,12 @@ import trio
 
 from descriptor.keys import Identity, decode_public
 from descriptor.strictjson import JsonValue
-from entryway.client import Answer, ClientError, ask, target_url
+from entryway.client import Answer, ClientError, ask
 from entryway.exchanges import NEED_SIGNATURE
 from entryway.verdict import shown
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
+from node.targets import Target, find
 
 EXITS = {"BAD_TARGET": Exit.UNREADABLE, "UNREACHABLE": Exit.UNREACHED, "TIMEOUT": Exit.UNREACHED}
 # Members of a payload that are shown in another form, or not at all.
@@ -37,7 +38,10 @@ _MOST_POINTERS = 50
 )
 @operator_command
 def ask_command(console: Console, target: str, exchange: str, expected_id: str | None, save: str | None) -> None:
-    """Ask a node at TARGET (a URL, or HOST:PORT) for its Descriptor, and verify what it says.
+    """Ask a node at TARGET for its Descriptor, and verify what it says.
+
+    TARGET is a URL, HOST:PORT, or the handle or id of an agent that was heard on the network (see peers), which is then
+    the agent that has to answer.
 
     Every check is named: the digest recomputed over the bytes, the signature of the reply, the signature of the
     Descriptor, that one agent made all three, and that the reply is fresh and answers this very question.
@@ -53,7 +57,8 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
         raise NodeError("INPUT_INVALID", "An exchange is a number, or a word such as help.", Exit.UNREADABLE)
     number = int(exchange) if exchange.isascii() and exchange.isdecimal() and len(exchange) < 10 else exchange
     identity = console.keys().identity if number in NEED_SIGNATURE else None
-    answer = _answer(target, number, expected_id, identity)
+    found = find(console, target)
+    answer = _answer(found, number, expected_id or found.agent_id, identity)
     if save is not None and answer.verified and answer.descriptor is not None:
         _save(Path(save), answer.descriptor)
     elif save is not None:
@@ -74,11 +79,23 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
         raise SystemExit(Exit.NO)
 
 
-def _answer(target: str, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
+def _answer(target: Target, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
     try:
-        return trio.run(_ask, target_url(target), exchange, expected_id, identity)
+        return trio.run(_ask_any, target, exchange, expected_id, identity)
     except ClientError as error:
         raise NodeError(error.code, error.message, EXITS.get(error.code, Exit.NO)) from error
+
+
+async def _ask_any(target: Target, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
+    """The answer of the first address of the target at which anybody answers."""
+    *others, last = target.urls
+    for url in others:
+        try:
+            return await _ask(url, exchange, expected_id, identity)
+        except ClientError as error:
+            if EXITS.get(error.code) is not Exit.UNREACHED:
+                raise
+    return await _ask(last, exchange, expected_id, identity)
 
 
 async def _ask(url: str, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:

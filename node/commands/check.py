@@ -56,7 +56,8 @@ def _check(console: Console, file: str, strict: bool) -> None:
     warned = any(finding.severity is Severity.WARNING for finding in report.findings)
     summary = {
         "clean": f"{file} is clean.",
-        "findings": f"{_counted(len(findings), 'finding')} in {file}, {_counted(len(report.errors), 'error')} among them.",
+        "findings": f"{_counted(len(findings), 'finding')} in {file}, "
+        f"{_counted(len(report.errors), 'error')} among them.",
         "unreadable": f"{file} cannot be read as a Descriptor.",
     }
     lines = [*finding_lines(findings), summary[report.verdict]]

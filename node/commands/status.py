@@ -23,8 +23,13 @@ def status_command(console: Console) -> None:
         )
     with closing(node.client):
         document = node.ask("GET", "/status")
-    rows = []
+    flat = dict(document)
     for name, value in document.items():
+        if isinstance(value, dict):  # what a part of the node says of itself
+            del flat[name]
+            flat |= {f"{name}: {inner}": one for inner, one in value.items()}
+    rows = []
+    for name, value in flat.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else "not stated" if value is None else str(value)
         rows.append((name.replace("_", " "), shown))
     console.result(document, columns(rows))

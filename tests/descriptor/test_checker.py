@@ -189,6 +189,10 @@ names = st.sampled_from(
         *("format", "agent_version", "does", "subject", "id", "handle", "acts_for", "organization_name", "shape"),
         *("offerings", "inputs", "outputs", "kind", "signatures", "tag", "by", "sig", "alg"),
         *("sealing", "encryption_key", "trust", "a/~"),
+        *("standing", "price_ref", "handling_ref", "systems", "access", "schemes", "name", "role", "compliance"),
+        *("attestation", "expires_at", "data_use", "promises", "retention", "memory", "processors", "processed_in"),
+        *("jurisdictions", "scope", "focus", "workspace", "system", "authority", "ceilings", "job_seconds", "most"),
+        *("cost_per_job", "needs", "resource", "file", "delivers", "reporting", "level", "every", "input_modes"),
     ]
 )
 texts = (

@@ -24,8 +24,11 @@ MEDIA_TYPES = [
 
 NOT_KINDS = [
     ("", "neither"),
-    ("pdf", "neither"),
-    ("file", "neither"),
+    ("pdf", "write application/pdf"),
+    (".PDF", "write application/pdf"),
+    ("string", "write text"),
+    ("octets", "neither"),
+    ("file", "write document"),
     ("Text", "lower case"),
     (" url", "lower case"),
     ("text/plain; charset=utf-8", "parameters"),

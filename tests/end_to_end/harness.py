@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,12 +87,16 @@ def command(
 
 @contextmanager
 def begun(
-    *arguments: str | Path, home: Home | None = None, env: Mapping[str, str] | None = None, **how: Any
+    *arguments: str | Path,
+    home: Home | None = None,
+    env: Mapping[str, str] | None = None,
+    within: Sequence[str] = (),
+    **how: Any,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A command that runs while the block does."""
+    """A command that runs while the block does. `within`: what stands before it, to run it somewhere else."""
     flags = [] if home is None else ["--home", str(home.path)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "node", *map(str, arguments), *flags],
+        [*within, sys.executable, "-m", "node", *map(str, arguments), *flags],
         env=environment(env),
         stderr=subprocess.PIPE,
         **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **how},
@@ -232,10 +236,21 @@ def asked_control(home: Home, method: str, path: str, body: bytes = b"") -> Answ
 
 @contextmanager
 def running(
-    home: Home, *flags: str, env: Mapping[str, str] | None = None, ready: bool = True, **how: Any
+    home: Home,
+    *flags: str,
+    env: Mapping[str, str] | None = None,
+    ready: bool = True,
+    host: str | None = "127.0.0.1",
+    mdns: bool = False,
+    **how: Any,
 ) -> Iterator[Node]:
-    """A node that runs while the block does, and answers when it begins unless `ready` is False."""
-    arguments = ("run", "--port", "0", "--host", "127.0.0.1", "--log-format", "json", *flags)
+    """A node that runs while the block does, and answers when it begins unless `ready` is False.
+
+    It is on this machine alone (`host`) and says nothing to the network around it (`mdns`), unless a test wants that.
+    """
+    listening = () if host is None else ("--host", host)
+    arguments = ("run", "--port", "0", *listening, "--log-format", "json", *flags)
+    env = {"AGENT_NODE_MDNS": "true" if mdns else "false", **(env or {})}
     with begun(*arguments, home=home, env=env, **how) as process:
         node = Node(process, home)
         reader = threading.Thread(target=node._read, daemon=True)

@@ -17,13 +17,14 @@ from descriptor.keys import Identity
 from descriptor.signatures import sign_statement
 from entryway.codec import Codec, encode
 from entryway.door import Door, KnockLimits
+from entryway.events import Feed, FeedLimits
 from entryway.http import Request, Response
 from entryway.protections import AddressLimits
 from entryway.roster import NO_POLICY, Policy
 from entryway.routes import Entryway
 from entryway.server import Application, Server, ServerLimits
 from entryway.snapshot import Published, Snapshot, published
-from store import Knock, Version
+from store import Event, Knock, Version
 from tests.vectors import NKEYS
 
 OWNER = Identity.from_seed_text(NKEYS[0]["seed"])
@@ -78,6 +79,19 @@ class MemoryArchive:
         return page, page[-1].seq if len(older) > limit else None
 
 
+class NoLog:
+    """An event log with nothing in it. Implements `entryway.events.Log`."""
+
+    async def events_after(self, seq: int, limit: int) -> tuple[Event, ...]:
+        await trio.lowlevel.checkpoint()
+        return ()
+
+
+def quiet_feed() -> Feed:
+    """A feed of nothing."""
+    return Feed(NoLog(), lambda: None, head=0, limits=FeedLimits(10, 10, 1.0))
+
+
 @dataclass
 class MemoryKnocks:
     """What is kept of knocks, in memory; `failing` is raised instead."""
@@ -112,6 +126,7 @@ def door(
         lambda: now,
         snapshot=snapshot,
         door=roster or roster_door(),
+        feed=quiet_feed(),
         body_limit=BODY_LIMIT,
     )
 

@@ -24,6 +24,8 @@ from node.home import Home
 from node.identity import create
 
 NOW = 1_790_000_000.0
+QUIET = {"COLUMNS": "200", "AGENT_NODE_MDNS": "false"}
+"""What commands are run with: on wide lines, and without a word to the network that the tests happen to run on."""
 HOSTILE = "1\x1b]0;gone\x07\x1b[2J\u202e\r\n2"
 """What would clear a terminal, name its window, turn the line round and begin a new one."""
 
@@ -107,7 +109,7 @@ def told(
     flag = [] if home is None else ["--home", str(home.path)]
     with own_logging():
         result = CliRunner().invoke(
-            main, [*map(str, arguments), *flag], input=stdin, env={**no_settings, "COLUMNS": "200", **(env or {})}
+            main, [*map(str, arguments), *flag], input=stdin, env={**no_settings, **QUIET, **(env or {})}
         )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

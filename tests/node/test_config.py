@@ -141,7 +141,7 @@ def test_a_wrong_flag_is_named_as_it_is_typed() -> None:
         ("port = 1\n", "there is no setting port outside every section; it stands in [http]"),
         ("[limit]\nconnections = 1\n", "there is no section [limit]; the nearest is limits"),
         ("[limits]\nconections = 1\n", "the nearest is connections in [limits]"),
-        ("[zzz]\n", "there are agent, http, limits, log"),
+        ("[zzz]\n", "there are agent, http, discovery, registry, limits, log"),
         ("[http]\n'\\u001b[2J' = 1\n", "there is no setting '\\\\u001b[2J'"),
         ('[http]\n"\\u001b[2J" = 1\n', "there is no setting '\\x1b[2J'"),
     ],
@@ -228,8 +228,8 @@ def test_a_change_is_taken_or_waits_for_a_restart(name: str) -> None:
     assert (waiting if one.about.reload else taken) == []
 
 
-def test_where_the_node_listens_needs_a_restart_and_nothing_else_does() -> None:
-    assert [name for name, one in DECLARED.items() if not one.about.reload] == ["host", "port"]
+def test_where_the_node_listens_and_what_role_it_has_need_a_restart_and_nothing_else_does() -> None:
+    assert [name for name, one in DECLARED.items() if not one.about.reload] == ["host", "port", "mdns", "registry"]
 
 
 def test_every_setting_has_a_name_of_its_own() -> None:

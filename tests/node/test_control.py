@@ -27,7 +27,9 @@ from store import StoreError
 from tests.entryway.parts import Received, received
 from tests.node.parts import NOW, draft
 
-OUTCOME = Outcome(Descriptor.read(draft()), 1, None, NOW, changed=True, current=True, healed=False, warnings=())
+OUTCOME = Outcome(
+    Descriptor.read(draft()), 1, None, NOW, changed=True, current=True, healed=False, warnings=(), event=None
+)
 
 
 class Node:

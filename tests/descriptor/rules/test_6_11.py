@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from descriptor.checker import check
+from descriptor.pointers import pointer_to
+from descriptor.rules import RULES
+from descriptor.rules.forms import Path
 from descriptor.vocabulary import AUTHORITY, FOCUSES
 from tests.descriptor.rules.cases import OFFERING, Case, accepted, bound, draft, judge, offering, refused, without
+from tests.descriptor.whole import WHOLE
 
 # The example of the chapter.
 CHAPTER: dict[str, Any] = {
@@ -41,6 +49,7 @@ DATA_USE: dict[str, Any] = {
 }
 SYSTEMS = [{"name": name, "access": name, "needs": "the work"} for name in ("read", "write", "trigger")]
 AT = "/offerings/0"
+ANYTHING: tuple[Any, ...] = (None, True, 0, -1.5, "", "x", [], ["x", None, []], {}, {"x": {}}, [[{}]])
 
 
 def focused(*left_out: str, **changes: Any) -> dict[str, Any]:
@@ -100,16 +109,29 @@ CASES: list[Case] = [
         (offering(workspace=[{"kind": "git", "for": "x"}]), f"{AT}/workspace/0/access"),
         (offering(workspace=[{"kind": "git", "access": "write", "for": "x"}]), f"{AT}/workspace/0/access"),
         (offering(workspace=[{"kind": "git", "access": "read"}]), f"{AT}/workspace/0/for"),
-        (
-            {**offering(workspace=[{"system": "read", "access": "read"}]), "systems": SYSTEMS},
-            f"{AT}/workspace/0/access",
-        ),
+        ({**offering(workspace=[{"system": "read", "kind": "git"}]), "systems": SYSTEMS}, f"{AT}/workspace/0/kind"),
         (offering(workspace=[{"system": 7}]), f"{AT}/workspace/0/system"),
     ),
-    *accepted("D6.11-workspace-system", {**offering(workspace=[{"system": "read"}]), "systems": SYSTEMS}),
+    *accepted(
+        "D6.11-workspace-system",
+        {**offering(workspace=[{"system": "read"}]), "systems": SYSTEMS},
+        {**offering(workspace=[{"system": "read", "access": "read"}]), "systems": SYSTEMS},
+        {
+            **offering(workspace=[{"system": "read", "access": "write"}]),
+            "systems": [*SYSTEMS, {**SYSTEMS[0], "access": "write"}],
+        },
+    ),
     *refused(
         "D6.11-workspace-system",
         ({**offering(workspace=[{"system": "elsewhere"}]), "systems": SYSTEMS}, f"{AT}/workspace/0/system"),
+        (offering(workspace=[{"system": "elsewhere", "access": "read"}]), f"{AT}/workspace/0/system"),
+        *(
+            (
+                {**offering(workspace=[{"system": "write", "access": access}]), "systems": SYSTEMS},
+                f"{AT}/workspace/0/access",
+            )
+            for access in ("read", "read-write", None)
+        ),
     ),
     *accepted(
         "D6.11-authority",
@@ -130,12 +152,25 @@ CASES: list[Case] = [
     ),
     *refused(
         "D6.11-authority",
+        (offering(authority="reads-files"), f"{AT}/authority"),
+        (open_ended(authority=None), f"{AT}/authority"),
+        (offering(authority=["reads-minds"]), f"{AT}/authority/0"),
+        (offering(authority=["reaches-network", 7, ["runs-commands"]]), (f"{AT}/authority/1", f"{AT}/authority/2")),
+        (offering(authority=["reads-minds", "reads-minds"]), (f"{AT}/authority/0", f"{AT}/authority/1")),
+    ),
+    *accepted("D6.11-authority-stated", open_ended(), focused(workspace=[], authority=[]), offering()),
+    *refused(
+        "D6.11-authority-stated",
         (focused("authority"), f"{AT}/authority"),
         (open_ended("authority"), f"{AT}/authority"),
-        (offering(authority="reads-files"), f"{AT}/authority"),
-        (offering(authority=["reads-minds"]), f"{AT}/authority/0"),
-        (offering(authority=["reaches-network", 7]), f"{AT}/authority/1"),
-        (offering(authority=["reaches-network", "reaches-network"]), f"{AT}/authority/1"),
+    ),
+    *accepted("D6.11-authority-once", offering(authority=["reaches-network", "runs-commands"])),
+    *refused(
+        "D6.11-authority-once",
+        (
+            offering(authority=["runs-commands", "reaches-network", "runs-commands", "runs-commands"]),
+            (f"{AT}/authority/2", f"{AT}/authority/3"),
+        ),
     ),
     *accepted("D6.11-authority_decided_by", offering(authority=[], authority_decided_by="model")),
     *refused(
@@ -148,6 +183,7 @@ CASES: list[Case] = [
             {**offering(authority=[value]), "systems": [SYSTEMS[place]]}
             for place, value in enumerate(("reads-systems", "updates-systems", "triggers-systems"))
         ),
+        {**offering(authority=["reads-systems"]), "systems": [SYSTEMS[1], SYSTEMS[0]]},
     ),
     *refused(
         "D6.11-authority-systems",
@@ -168,7 +204,7 @@ CASES: list[Case] = [
         "D6.11-instruction",
         (focused("inputs"), f"{AT}/inputs"),
         (open_ended(inputs=[]), f"{AT}/inputs"),
-        (focused(inputs=[{"name": "page", "kind": "url"}]), f"{AT}/inputs"),
+        (focused(inputs=[{"name": "page", "kind": "url"}, {"name": "n", "kind": "text/plain"}]), f"{AT}/inputs"),
     ),
     *accepted("D6.11-ceilings", offering(ceilings={}), offering(ceilings={"job_seconds": MESSAGES, "unknown": 7})),
     *refused(
@@ -226,13 +262,18 @@ CASES: list[Case] = [
         "D6.11-data_use-elsewhere",
         ({**without(open_ended(), "data_use"), "handling_ref": "the handling document"}, "/handling_ref"),
     ),
-    *accepted("D6.11-agent-level", offering(scope="task-specific", authority=[])),
+    *accepted("D6.11-agent-level", offering(scope="task-specific")),
     *refused(
         "D6.11-agent-level",
+        *((draft(scope=scope), "/scope") for scope in ("task-specific", "mixed", None, ["open-ended"])),
+        ({**focused(), "scope": "open-with-focus"}, "/scope"),
+    ),
+    *accepted("D6.11-agent-level-facts", focused()),
+    *refused(
+        "D6.11-agent-level-facts",
         *(
             (draft(**{name: value}), f"/{name}")
             for name, value in {
-                "scope": "task-specific",
                 "scopes": ["task-specific"],
                 "focus": "data",
                 "authority": [],
@@ -248,6 +289,51 @@ CASES: list[Case] = [
 @pytest.mark.parametrize("case", CASES)
 def test_scope_and_authority(case: Case) -> None:
     judge(case)
+
+
+@pytest.mark.parametrize(
+    ("document", "rule"),
+    [
+        ({**offering(authority=["reads-systems"]), "systems": "a calendar"}, "D6.2-system"),
+        ({**offering(authority=["reads-systems"]), "systems": [{**SYSTEMS[0], "access": "all"}]}, "D6.2-system"),
+        ({**offering(workspace=[{"system": "read"}]), "systems": {}}, "D6.2-system"),
+        (
+            {**offering(workspace=[{"system": "read", "access": "read"}]), "systems": [{**SYSTEMS[0], "access": 7}]},
+            "D6.2-system",
+        ),
+        (focused(inputs=[{"name": "instruction", "kind": "Text"}]), "D6.3-kind"),
+        (focused(inputs="an instruction"), "D6.2-offering-sides"),
+        (focused(outputs={}), "D6.2-offering-sides"),
+        (focused(authority="spends-money"), "D6.11-authority"),
+        (focused(ceilings=7), "D6.11-ceilings"),
+        ({**without(open_ended(), "data_use"), "data_use": []}, "D6.9-data_use"),
+        ({**open_ended(), "data_use": {**DATA_USE, "memory": "never"}}, "D6.9-memory"),
+    ],
+)
+def test_one_mistake_is_told_once(document: dict[str, Any], rule: str) -> None:
+    assert [finding.rule for finding in check(json.dumps(document).encode()).findings] == [rule]
+
+
+def places(value: Any, path: Path = ()) -> Iterator[Path]:
+    """The path of every member and entry within a value."""
+    for step, inner in (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    ):
+        yield (*path, step)
+        yield from places(inner, (*path, step))
+
+
+def test_nothing_raises_and_a_wrong_value_is_told_once_whatever_stands_where() -> None:
+    rules = [rule for rule in RULES if rule.section in ("6.9", "6.11", "6.12")]
+    for path in places(WHOLE):
+        for value in ANYTHING:
+            document: Any = copy.deepcopy(WHOLE)
+            holder = document
+            for step in path[:-1]:
+                holder = holder[step]
+            holder[path[-1]] = value
+            told = [where for rule in rules for where, _ in rule.find(document) if where == pointer_to(*path)]
+            assert len(told) <= 1, (path, value)
 
 
 def test_the_chapter_s_example_is_clean_in_a_bound_document() -> None:

@@ -1,0 +1,37 @@
+"""The rules of the `.agent` format v1, in the order of its sections.
+
+`GATES` are asked first, one after the other, and a file that does not pass one is not looked at further; `CHECKS` are
+then asked all at once.
+
+==========  ========================================================
+rules       module
+==========  ========================================================
+1 to 4      `document`, and what holds in the whole file
+5, 6        `blueprint`, and skills and caveats (10, 11)
+7 to 9      `tools`
+12 to 18    `parameters`, inputs and outputs
+19, 20      `running`: triggers, connectivity, metadata
+21          `sources`, and what has to go together in `coherence`
+22 to 24    `evaluation`, and the private members
+==========  ========================================================
+"""
+
+from __future__ import annotations
+
+from agentfile.rules import blueprint, coherence, document, evaluation, parameters, running, sources, tools
+from agentfile.rules.table import Check, Rule
+
+__all__ = ["CHECKS", "GATES", "RULES", "Check", "Rule"]
+
+GATES: tuple[Rule, ...] = (document.LIMITS, document.ENCODING, document.TOP, document.SCHEMA_MARKER)
+CHECKS: tuple[Check, ...] = (
+    *document.RULES,
+    *blueprint.RULES,
+    *tools.RULES,
+    *parameters.RULES,
+    *running.RULES,
+    *sources.RULES,
+    *coherence.RULES,
+    *evaluation.RULES,
+)
+RULES: tuple[Rule, ...] = (*GATES, *CHECKS)

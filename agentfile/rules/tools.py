@@ -1,0 +1,172 @@
+"""The tools, in both shapes: a bare text, and an object of one of four kinds.
+
+Source: `.agent` format 9 and 18 (rules 7, 8 and 9).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agentfile import forms
+from agentfile.forms import Holder, Path
+from agentfile.rules.table import Check, Document, Problem, Severity
+from agentfile.vocabulary import NANGO_METHODS, TOOL_KINDS, WEBHOOK_METHODS
+from descriptor.pointers import pointer_to
+
+# What a URL resolver would take for another host: a scheme, or two slashes of either slant.
+_ABSOLUTE = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}")
+
+
+def _entries(document: Document) -> Iterator[Problem]:
+    for blueprint, path in forms.one(document, "blueprint"):
+        tools = blueprint.get("tools")
+        for index, tool in enumerate(tools if isinstance(tools, list) else ()):
+            if tool == "":
+                yield pointer_to(*path, "tools", index), "This tool is an empty text."
+            elif not isinstance(tool, str | dict):
+                yield (
+                    pointer_to(*path, "tools", index),
+                    f"This tool is {forms.shown(tool)}; it has to be text or an object.",
+                )
+
+
+def _tools(document: Document, kind: str | None = None) -> Iterator[tuple[Holder, Path]]:
+    """The tools that are objects, or those of one kind."""
+    for blueprint, path in forms.one(document, "blueprint"):
+        tools = blueprint.get("tools")
+        for index, tool in enumerate(tools if isinstance(tools, list) else ()):
+            if isinstance(tool, dict) and (kind is None or tool.get("kind") == kind):
+                yield tool, (*path, "tools", index)
+
+
+def _kinds(document: Document) -> Iterator[Problem]:
+    for tool, path in _tools(document):
+        yield from forms.word(tool, "kind", path, TOOL_KINDS, required=True)
+        yield from forms.string(tool, "name", path, required=True, filled=True)
+
+
+def _nango_target(document: Document) -> Iterator[Problem]:
+    for tool, path in _tools(document, "nango"):
+        yield from forms.string(tool, "provider", path, required=True, filled=True)
+        yield from forms.string(tool, "endpoint", path, required=True, filled=True)
+
+
+def _builtin(document: Document) -> Iterator[Problem]:
+    for tool, path in _tools(document, "builtin"):
+        yield from forms.string(tool, "description", path)
+
+
+def _mcp(document: Document) -> Iterator[Problem]:
+    for tool, path in _tools(document, "mcp"):
+        yield from forms.string(tool, "server", path, required=True, filled=True)
+        yield from forms.flag(tool, "requiresUserAuth", path, required=True)
+        yield from forms.strings(tool, "scopes", path)
+        yield from forms.string(tool, "provider", path)
+        yield from forms.string(tool, "description", path)
+
+
+def _webhook(document: Document) -> Iterator[Problem]:
+    for tool, path in _tools(document, "webhook"):
+        yield from forms.string(tool, "url", path, required=True, filled=True)
+        yield from forms.word(tool, "method", path, WEBHOOK_METHODS)
+        yield from forms.flag(tool, "requiresUserAuth", path)
+        yield from forms.string(tool, "description", path)
+
+
+def _nango(document: Document) -> Iterator[Problem]:
+    for tool, path in _tools(document, "nango"):
+        yield from forms.flag(tool, "requiresUserAuth", path, required=True)
+        yield from forms.word(tool, "method", path, NANGO_METHODS)
+        yield from forms.strings(tool, "scopes", path)
+        yield from forms.string(tool, "description", path)
+
+
+def _endpoint(document: Document) -> Iterator[Problem]:
+    for tool, path in _tools(document, "nango"):
+        endpoint = tool.get("endpoint")
+        if isinstance(endpoint, str) and _ABSOLUTE.match(endpoint):
+            yield (
+                pointer_to(*path, "endpoint"),
+                "`endpoint` names a host of its own, to which the broker would send the user's token.",
+            )
+
+
+RULES = (
+    Check(
+        "R7",
+        "9",
+        7,
+        Severity.ERROR,
+        "A tool is a text that is not empty, or an object.",
+        'Write a tool as "create_reminder" or as {"kind": "builtin", "name": "create_reminder"}.',
+        _entries,
+    ),
+    Check(
+        "R8",
+        "9",
+        8,
+        Severity.ERROR,
+        "A tool object has one of the four kinds and a `name` that is not empty.",
+        "Give the tool its name and one of the kinds named here; a tool that no runtime knows cannot be left out in "
+        "silence.",
+        _kinds,
+    ),
+    Check(
+        "R9",
+        "9.4",
+        9,
+        Severity.ERROR,
+        "A `nango` tool has a `provider` and an `endpoint` that are not empty.",
+        'Write them as "provider": "microsoft-outlook", "endpoint": "/me/messages".',
+        _nango_target,
+    ),
+    Check(
+        "S9.1",
+        "9.1",
+        None,
+        Severity.ERROR,
+        "Of a `builtin` tool, `description` is a text.",
+        "Write the description as a text, or leave it out.",
+        _builtin,
+    ),
+    Check(
+        "S9.2",
+        "9.2",
+        None,
+        Severity.ERROR,
+        "An `mcp` tool has a `server` that is not empty and says in `requiresUserAuth` whether it needs credentials; "
+        "`scopes` is a list of texts, `provider` and `description` are texts.",
+        'Write it as {"kind": "mcp", "name": "gmail.send", "server": "npm package or URL", "requiresUserAuth": true}.',
+        _mcp,
+    ),
+    Check(
+        "S9.3",
+        "9.3",
+        None,
+        Severity.ERROR,
+        "A `webhook` tool has a `url` that is not empty; `method` is GET, POST, PUT or DELETE, `requiresUserAuth` is "
+        "true or false, `description` is a text.",
+        'Write it as {"kind": "webhook", "name": "notify", "url": "https://example.org/hook", "method": "POST"}.',
+        _webhook,
+    ),
+    Check(
+        "S9.4",
+        "9.4",
+        None,
+        Severity.ERROR,
+        "A `nango` tool says in `requiresUserAuth` whether it needs credentials; `method` is GET, POST, PUT, PATCH or "
+        "DELETE, `scopes` is a list of texts, `description` is a text.",
+        'Add "requiresUserAuth": true or false, and give each other member the form named here or leave it out.',
+        _nango,
+    ),
+    Check(
+        "S9.4-endpoint",
+        "9.4",
+        None,
+        Severity.ERROR,
+        "The `endpoint` of a `nango` tool is a path at its provider.",
+        'Write the path alone, such as "/me/messages".',
+        _endpoint,
+    ),
+)

@@ -1,0 +1,192 @@
+"""The registry role: keeping what other agents hand over, and serving it.
+
+What comes is believed for what its subject signed, and is judged as any registry must (`descriptor.intake`). Anybody
+may bring anybody's Descriptor, so what is brought again changes nothing: a version that is known stays where it stands,
+and an older `agent_version` than the current one is kept by its digest and does not become current.
+
+    known digest                          200, nothing changes
+    later agent_version, or the first     201, current
+    the same agent_version, other bytes   201, current: its subject signed both, and this one is new here
+    older agent_version                   201, kept, not current
+
+Source: binding 8; chapter 6.7.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+from urllib.parse import unquote
+
+import trio
+
+from descriptor.document import Descriptor
+from descriptor.errors import DescriptorError
+from descriptor.intake import intake
+from descriptor.keys import decode_public
+from descriptor.timestamps import format_timestamp
+from descriptor.versions import compare
+from entryway.errors import EntrywayError
+from entryway.http import Request, Response, json_body, response
+from entryway.paging import page_of
+from entryway.protections import ADDRESSES, Bucket
+from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE
+from entryway.snapshot import full, matches, not_modified, validators
+from store import Reader, Store, Version
+
+PATH = b"/registry"
+PREFIX = b"/registry/"
+VERSIONS = "/versions"
+MOST_FINDINGS = 20  # told to whoever handed something over
+JSON_HEADERS = (("Content-Type", "application/json"), PLAIN_TYPE, NO_STORE, CORS, EXPOSED)
+
+Value = TypeVar("Value")
+
+
+class Shelf(Protocol):
+    """The store, read and written elsewhere than in the loop. Reads raise EntrywayError AGENT_UNAVAILABLE."""
+
+    async def read(self, act: Callable[[Reader], Value]) -> Value:
+        """Reads."""
+
+    async def write(self, act: Callable[[Store], Value]) -> Value:
+        """Writes, when it is this one's turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryLimits:
+    """Versions kept of one subject, and what one address may hand over an hour."""
+
+    versions_of_subject: int
+    puts_per_hour: int
+
+
+def becomes_current(agent_version: str, current: Version | None) -> bool:
+    """Whether a version that is new here becomes current: unless it is older than the current one.
+
+    By the natural order, as the registry does not know which one its operator chose. What cannot be ordered is new.
+    """
+    if current is None:
+        return True
+    try:
+        return compare(agent_version, current.agent_version, "natural") >= 0
+    except DescriptorError:
+        return True
+
+
+class Registry:
+    """The two routes of the role."""
+
+    def __init__(self, own_id: str, shelf: Shelf, clock: Callable[[], float], limits: RegistryLimits) -> None:
+        self.limits = limits
+        self._own_id = own_id
+        self._shelf = shelf
+        self._clock = clock
+        self._puts: OrderedDict[str, Bucket] = OrderedDict()
+        self._apart = trio.CapacityLimiter(1)
+
+    async def put(self, request: Request) -> Response:
+        """Takes a Descriptor, or says by which rules it is not taken."""
+        self._count(request.peer)
+        # A document of 1 MiB is checked for a third of a second, which everybody else would wait for.
+        taken = await trio.to_thread.run_sync(intake, request.body, limiter=self._apart)
+        descriptor = taken.descriptor
+        if descriptor is None or descriptor.subject_id is None or descriptor.agent_version is None:
+            findings = [
+                {"pointer": one.pointer, "rule": one.rule, "message": one.message}
+                for one in taken.refusals[:MOST_FINDINGS]
+            ]
+            raise EntrywayError(
+                "DESCRIPTOR_REFUSED",
+                "A registry does not keep this document; `findings` says why.",
+                {"findings": findings},
+            )
+        subject = descriptor.subject_id
+        if subject == self._own_id:
+            raise EntrywayError(
+                "INPUT_INVALID", "This is the node's own agent, which is published here and not registered."
+            )
+        return await self._keep(descriptor, subject, descriptor.agent_version)
+
+    async def _keep(self, descriptor: Descriptor, subject: str, agent_version: str) -> Response:
+        now = round(self._clock(), 3)
+        known, current = await self._shelf.read(lambda reader: (reader.digests_of(subject), reader.current(subject)))
+        if descriptor.digest in known:
+            standing = current is not None and current.digest == descriptor.digest
+            return _taken(200, descriptor, subject, agent_version, current=standing)
+        if len(known) >= self.limits.versions_of_subject:
+            raise EntrywayError("REGISTRY_FULL", "As many versions of this subject are kept as this registry keeps.")
+        new = becomes_current(agent_version, current)
+        await self._shelf.write(
+            lambda store: store.keep(
+                data=descriptor.data,
+                digest=descriptor.digest,
+                subject=subject,
+                agent_version=agent_version,
+                published_at=now,
+                current=new,
+            )
+        )
+        return _taken(201, descriptor, subject, agent_version, current=new)
+
+    async def get(self, request: Request) -> Response:
+        """The current Descriptor of a subject, or its history."""
+        named = unquote(request.path.removeprefix(PREFIX).decode("latin-1"))
+        subject = named.removesuffix(VERSIONS)
+        try:
+            decode_public(subject)
+        except DescriptorError as error:
+            raise EntrywayError("NOT_FOUND", f"No subject is named here. {error.message}") from None
+        if named.endswith(VERSIONS):
+            return await self._history(subject, request)
+        current = await self._shelf.read(lambda reader: reader.current(subject))
+        data = None if current is None else await self._shelf.read(lambda reader: reader.artifact(current.digest))
+        if current is None or data is None:
+            raise EntrywayError("NOT_FOUND", "Nothing is registered of this subject.")
+        fields = validators(current.digest, "no-cache")
+        return (
+            not_modified(fields)
+            if matches(request.headers.get(b"if-none-match"), current.digest)
+            else full(data, fields)
+        )
+
+    async def _history(self, subject: str, request: Request) -> Response:
+        limit, before = page_of(request)
+        versions, following = await self._shelf.read(lambda reader: reader.history(subject, limit, before))
+        return response(200, JSON_HEADERS, json_body({"versions": list(map(listed, versions)), "next": following}))
+
+    def _count(self, key: str | None) -> None:
+        """Raises EntrywayError RATE_LIMITED when an address hands over more than it may."""
+        if key is None:
+            return
+        now, most = self._clock(), self.limits.puts_per_hour
+        bucket = self._puts.get(key)
+        if bucket is None:
+            bucket = self._puts[key] = Bucket(most / 3600, most, now)
+            if len(self._puts) > ADDRESSES:
+                self._puts.popitem(last=False)
+        self._puts.move_to_end(key)
+        wait = bucket.take(now)
+        if wait:
+            seconds = (("Retry-After", str(int(wait) + 1)),)
+            raise EntrywayError(
+                "RATE_LIMITED", "Your address hands over more than is taken in an hour.", headers=seconds
+            )
+
+
+def _taken(status: int, descriptor: Descriptor, subject: str, agent_version: str, *, current: bool) -> Response:
+    kept = {"subject": subject, "digest": descriptor.digest, "agent_version": agent_version, "current": current}
+    return response(status, JSON_HEADERS, json_body(kept))
+
+
+def listed(version: Version) -> dict[str, object]:
+    """A version in a history. Source: binding 3."""
+    return {
+        "digest": version.digest,
+        "agent_version": version.agent_version,
+        "published_at": format_timestamp(version.published_at),
+        "size": version.size,
+        "current": version.current,
+    }

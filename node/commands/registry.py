@@ -1,0 +1,112 @@
+"""`register` and `compare`: handing the Descriptor to a registry, and seeing whether all copies of one agree."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import click
+import trio
+
+from descriptor.digests import digest_of
+from entryway.client import Answer, ClientError, ask, register, registered, target_url
+from entryway.verdict import shown
+from node.commands.ask import EXITS
+from node.commands.versions import kept_versions
+from node.console import Console, columns, operator_command
+from node.errors import Exit, NodeError
+
+Value = TypeVar("Value")
+
+
+@click.command("register")
+@click.argument("target")
+@operator_command
+def register_command(console: Console, target: str) -> None:
+    """Hand the current Descriptor to the registry at TARGET (a URL, or HOST:PORT).
+
+    A registry takes what its subject signed, and says by which rules it does not. Exit 1 when it refuses.
+    """
+    with kept_versions(console) as reader:
+        current = reader.current(console.agent_id()) if reader else None
+        data = reader.artifact(current.digest) if reader and current else None
+    if data is None:
+        raise NodeError("NOT_PUBLISHED", "Nothing is published yet: agent-node publish FILE")
+    url = _url(target)
+    told = _reached(lambda: register(url, data))
+    if told.get("digest") != digest_of(data):
+        raise NodeError("DIGEST_MISMATCH", f"{url} says that it keeps something else than was sent.")
+    standing = (
+        "It is current there." if told.get("current") is True else "It is kept there, and a later one is current."
+    )
+    console.result({"registry": url, **told}, [f"{digest_of(data)} is kept at {url}.", standing])
+
+
+@click.command("compare")
+@click.argument("target")
+@click.option("--registry", metavar="TARGET", help="Also the copy that this registry serves.")
+@operator_command
+def compare_command(console: Console, target: str, registry: str | None) -> None:
+    """Compare what the agent at TARGET serves with the copies that are kept here and, if asked, in a registry.
+
+    Copies that disagree are reported and never merged: only the agent's operator can say which one is meant.
+    Exit 0 when all agree, 1 when they do not.
+    """
+    url = _url(target)
+    answer = _reached(lambda: _ask(url))
+    agent_id = (answer.envelope or {}).get("from")
+    if not answer.verified or not isinstance(agent_id, str) or answer.digest is None:
+        raise NodeError("NOT_VERIFIED", f"What is served at {url} does not verify; see `agent-node ask {url}`.")
+    copies = {"served": answer.digest, "kept": _kept(console, agent_id)}
+    if registry is not None:
+        place = _url(registry)
+        data = _reached(lambda: registered(place, agent_id))
+        copies["registry"] = None if data is None else digest_of(data)
+    found = {digest for digest in copies.values() if digest is not None}
+    agree = len(found) == 1
+    rows = [(name, digest or "no copy") for name, digest in copies.items()]
+    verdict = "All copies agree." if agree else "The copies disagree. None is preferred; ask the agent's operator."
+    console.result({"id": agent_id, "copies": copies, "agree": agree}, [shown(agent_id), *columns(rows), verdict])
+    if not agree:
+        raise SystemExit(Exit.NO)
+
+
+def _kept(console: Console, agent_id: str) -> str | None:
+    with kept_versions(console) as reader:
+        current = reader.current(agent_id) if reader else None
+    return None if current is None else current.digest
+
+
+async def _ask(url: str) -> Answer:
+    return await ask(url, clock=time.time)
+
+
+def _url(target: str) -> str:
+    try:
+        return target_url(target)
+    except ClientError as error:
+        raise _told(error) from error
+
+
+def _reached(asking: Callable[[], Awaitable[Value]]) -> Value:
+    """What a peer answers, asked in a loop of its own. Raises NodeError."""
+
+    async def run() -> Value:
+        return await asking()
+
+    try:
+        return trio.run(run)
+    except ClientError as error:
+        raise _told(error) from error
+
+
+def _told(error: ClientError) -> NodeError:
+    details = (error.error or {}).get("details")
+    findings = details.get("findings") if isinstance(details, dict) else None
+    lines = [
+        f"{shown(str(one.get('pointer')))}: {shown(str(one.get('message')))}"
+        for one in (findings if isinstance(findings, list) else [])
+        if isinstance(one, dict)
+    ]
+    return NodeError(error.code, " ".join([error.message, *lines]), EXITS.get(error.code, Exit.NO))

@@ -1,0 +1,1 @@
+"""The `.agent` file format: its rules, its reader and writer, and the helpers beside them."""

@@ -1,0 +1,1 @@
+"""The rules of the `.agent` format, by the modules that hold them."""

@@ -1,0 +1,75 @@
+"""Records by somebody who means ill, or is broken: bounded, shown as what they are, and in nobody's way."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from descriptor.keys import Identity
+from tests.lan.network import Net, lan
+from tests.lan.nodes import becomes, eventually, heard_by, home_of, node_on, nodes_on
+from tests.lan.records import announced
+
+LIMIT = 50
+
+
+def test_records_that_state_nothing_readable_are_shown_and_never_asked() -> None:
+    texts = {
+        "empty": b"\0",
+        "not-text": b"\x06id=\xff\xfe\xfd" + b"\x09handle=\xc3\x28",
+        "no-value": b"\x02id",
+        "wrong-id": b"\x0fid=UNOTANAGENTID",
+        "huge": b"".join(bytes([255]) + b"x" * 255 for _ in range(30)),
+    }
+    with lan("desk", "rogue") as net, home_of("desk") as home, node_on(net["desk"], home) as node:
+        for name, text in texts.items():
+            with announced(net["rogue"], name, text):
+                (one,) = eventually(lambda: heard_by(node), f"{name} was not heard")
+                assert (one["id"], one["state"]) == (None, "mismatch"), name
+                assert one["reason"].startswith("Its record states"), name
+            eventually(lambda: not heard_by(node), f"{name} did not go")
+
+
+def test_addresses_beyond_the_network_of_the_record_are_not_dialed() -> None:
+    with lan("desk", "rogue") as net, home_of("desk") as home, node_on(net["desk"], home) as node:
+        beyond = ["203.0.113.5", "127.0.0.1", "10.77.0.255", "10.78.0.1", "2001:db8::1", "::1"]
+        agent_id = Identity.generate().id
+        with announced(net["rogue"], "beyond", {"id": agent_id}, addresses=beyond):
+            one = eventually(
+                lambda: next((seen for seen in heard_by(node) if seen["state"] == "unreachable"), None), "not judged"
+            )
+            assert one["addresses"] == []
+            assert "no other one is dialed" in one["reason"]
+
+
+def test_a_thousand_names_are_bounded_and_stand_in_nobody_s_way() -> None:
+    with (
+        lan("desk", "attic", "rogue", "late") as net,
+        nodes_on(_without(net, "rogue", "late"), peers_kept=LIMIT) as nodes,
+    ):
+        becomes(nodes["desk"], "attic.home", "verified")
+        before = _resident(nodes["desk"].process.pid)
+        ids = {"id": "{id}", "handle": "h{number}"}
+        with announced(net["rogue"], "flood-{number}", ids, count=1000):
+            eventually(lambda: len(heard_by(nodes["desk"])) >= LIMIT, "the flood was not heard")
+            time.sleep(2)
+            listed = heard_by(nodes["desk"])
+            assert len(listed) <= 2 * LIMIT
+            becomes(nodes["desk"], "attic.home", "verified")
+            assert _resident(nodes["desk"].process.pid) - before < 30_000
+            # And whoever comes now is still met.
+            with home_of("late") as home, node_on(net["late"], home):
+                becomes(nodes["desk"], "late.home", "verified")
+        status = json.loads(nodes["desk"].asks("GET", "/status").body)
+        assert status["state"] == "published"
+
+
+def _without(net: Net, *names: str) -> Net:
+    return {name: host for name, host in net.items() if name not in names}
+
+
+def _resident(pid: int) -> int:
+    """Resident memory in KiB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS:")))
