@@ -17,7 +17,7 @@ from agentfile.model import AgentFile
 from agentfile.parser import parse
 from agentfile.shapes import write
 from agentfile.vocabulary import SCHEMA
-from descriptor.strictjson import JsonValue
+from descriptor.strictjson import MAX_BYTES, JsonValue
 from descriptor.timestamps import format_timestamp
 
 _LONGEST_SLUG = 40
@@ -51,7 +51,7 @@ def build(file: AgentFile, *, now: float, personal: bool = False) -> bytes:
     """
     exported = replace(file if personal else shareable(file), schema=SCHEMA, exported_at=format_timestamp(now))
     try:
-        data = json.dumps(members(exported), ensure_ascii=False, allow_nan=False, indent=2).encode() + b"\n"
+        data = _encoded(members(exported))
     except (ValueError, TypeError, RecursionError) as error:
         raise AgentFileError("NOT_JSON", f"A member holds what JSON does not have: {error}.") from None
     if parse(data).require() != exported:
@@ -61,6 +61,14 @@ def build(file: AgentFile, *, now: float, personal: bool = False) -> bytes:
             "own field and not in `other`, with a value of the field's type, and no number that a double rounds.",
         )
     return data
+
+
+def _encoded(document: dict[str, JsonValue]) -> bytes:
+    """For people to read, unless the blanks alone would make it too large to be read at all."""
+    data = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2).encode() + b"\n"
+    if len(data) <= MAX_BYTES:
+        return data
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def file_name(file: AgentFile) -> str:

@@ -6,8 +6,8 @@ file that is not of version 1 nothing is looked at but its `$schema`.
     bytes -- $schema first in them, and unknown? --------------> refused: R2
       |      read as strict JSON, within the limits? -- no ----> refused: S5, S19.10
       |      an object, with a known $schema? --------- no ----> refused: R1, R2
-      |      more objects or values than a file has? ------ yes ---> refused: S19.10
-      v      every other rule, all at once ----------- errors -> refused, with all findings
+      |      more values than any file has? ----------- yes ---> refused: S19.10
+      v      every other rule, all at once ------------ errors > refused, with all findings
     AgentFile, and the warnings
 
 When `$schema` is the first member, as it is where anybody has written the file with care, it is read from the bytes

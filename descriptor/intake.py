@@ -11,10 +11,11 @@ Source: chapters 6.2, 6.7, 6.9 and 6.11.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
-from descriptor.checker import RULES, Finding, Report, check
+from descriptor.checker import Finding, Report, check
 from descriptor.document import Descriptor
-from descriptor.rules import Severity
+from descriptor.rules.table import Rule, Severity
 
 REFUSED: frozenset[str] = frozenset(
     {
@@ -36,8 +37,6 @@ REFUSED: frozenset[str] = frozenset(
 )
 """The ids of the checker's rules that a registry refuses by."""
 
-_RULES = tuple(rule for rule in RULES if rule.id in REFUSED)
-
 _DRAFT = Finding(
     "/subject",
     "D6.2-subject",
@@ -58,7 +57,14 @@ class Intake:
 
 def intake(data: bytes) -> Intake:
     """Whether a registry stores `data` as its subject's Descriptor. Raises nothing. Source: chapters 6.2 and 6.7."""
-    report: Report = check(data, _RULES)
+    report: Report = check(data, _rules())
     if report.descriptor is not None and report.descriptor.is_draft:
         return Intake(None, (_DRAFT, *report.findings))
     return Intake(None if report.findings else report.descriptor, report.findings)
+
+
+@cache
+def _rules() -> tuple[Rule, ...]:
+    from descriptor.rules.chapter import RULES  # noqa: PLC0415  # only a node with the registry role needs them
+
+    return tuple(rule for rule in RULES if rule.id in REFUSED)

@@ -1,39 +1,29 @@
-"""The shell of trio and sockets around the parser and the routes.
+"""The listening sockets, and who is let in.
 
-The invariant: every wait has a deadline and every connection a bound, whatever the other side does. A connection is one
-task with one cancel scope, made once; its deadline is moved as the conversation goes on: idle, headers, body, write.
-What is kept for a connection is at most one header block, one body and one batch of answers.
-
-Sockets are used directly: an answer goes out without a checkpoint when the kernel takes it whole, and the task waits
-only where it must.
+The invariant: connections are bounded, in all and by address, and whoever is not let in is told so. What happens on a
+connection is `entryway.connection`'s.
 """
 
 from __future__ import annotations
 
 import errno
-import math
 import socket
 import time
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate
-from enum import Enum
 from typing import Protocol
 
 import structlog
 import trio
 
+from entryway.connection import Connection, send_now
 from entryway.errors import EntrywayError
-from entryway.http import Request, RequestParser, Response, Streaming
-from entryway.protections import AddressLimits, Bucket
+from entryway.http import Request, Response, Streaming
+from entryway.protections import AddressLimits
 from entryway.router import refusal
 
-RECEIVE = 65536  # bytes read at once
-BATCH = 65536  # bytes of answers gathered before they are sent
-COARSE = 1.0  # seconds an idle deadline may lag behind, so that a busy connection does not move it each time
-LINGER = 1.0  # seconds given to a peer to read a last answer
-LINGER_BYTES = 1 << 20
 # An accept that fails says something about one connection or about this machine at this moment, and the listener goes
 # on; unless it says that there is no listener.
 NO_LISTENER = {errno.EBADF, errno.EINVAL, errno.ENOTSOCK}
@@ -52,16 +42,6 @@ class ServerLimits:
     write_wait: float
     drain_wait: float
     connections: int
-
-
-class Wait(Enum):
-    """What a connection waits for; each has its deadline."""
-
-    NOTHING = "nothing"
-    IDLE = "idle"
-    HEADERS = "headers"
-    BODY = "body"
-    WRITE = "write"
 
 
 class Application(Protocol):
@@ -153,7 +133,7 @@ class Server:
         self.refused_connections += 1
         error = EntrywayError("RATE_LIMITED", f"{why} Try again in a moment.", headers=(("Retry-After", "1"),))
         with suppress(OSError):  # the peer may be gone already
-            _send_now(sock, b"".join(refusal(error, None).parts(self.date_line(), head=False, close=True)))
+            send_now(sock, b"".join(refusal(error, None).parts(self.date_line(), head=False, close=True)))
         sock.close()
 
     def date_line(self) -> bytes:
@@ -163,247 +143,3 @@ class Server:
             self._date_second = second
             self._date_line = f"Date: {formatdate(second, usegmt=True)}\r\n".encode()
         return self._date_line
-
-
-class Connection:
-    """One connection, from accept to close."""
-
-    def __init__(self, server: Server, sock: socket.socket, key: str | None) -> None:
-        self._server = server
-        self._sock = sock
-        self._key = key
-        self._bucket: Bucket | None = None
-        if server.addresses is not None:
-            self._bucket = server.addresses.bucket(key, trio.current_time())
-        self._parser = RequestParser(server.limits.header_block, server.application.body_limit)
-        self._scope = trio.CancelScope()
-        self._waiting_for = Wait.NOTHING
-        self._receiving = False
-        self._moved = 0.0
-
-    async def run(self) -> None:
-        """Answers until the peer, a deadline or a drain ends it. Raises nothing."""
-        try:
-            with self._scope:
-                await self._converse()
-            # Only where nothing is being sent: within an answer these bytes would be taken for its body.
-            if self._scope.cancelled_caught and self._receiving and self._within_request:
-                error = EntrywayError("REQUEST_TIMEOUT", "The request did not come whole in the time given to it.")
-                _send_now(
-                    self._sock,
-                    b"".join(self._laid_out(self._server.application.refuse(error, None), head=False, close=True)),
-                )
-                with trio.move_on_after(LINGER):
-                    await self._linger()
-        except OSError:
-            pass  # the peer is gone, and there is nobody left to tell
-        finally:
-            self._leave_connections()
-            self._server.streams.discard(self)
-            trio.lowlevel.notify_closing(self._sock)
-            self._sock.close()
-
-    def end(self) -> None:
-        """Ends the connection whatever it is doing."""
-        self._scope.cancel()
-
-    def drain(self) -> None:
-        """Ends a connection that is between two requests; one that is within a request ends after its answer."""
-        if self._receiving and not self._within_request:
-            self._scope.cancel()
-
-    @property
-    def _within_request(self) -> bool:
-        return self._parser.in_headers or self._parser.in_body
-
-    async def _converse(self) -> None:
-        parser = self._parser
-        requests: list[Request] = []
-        while self._within_request or not self._server.stopping.is_set():
-            self._set_deadline(answered=bool(requests))
-            self._receiving = True
-            data = await self._receive(soon=bool(requests))
-            self._receiving = False
-            if not data:
-                return
-            parser.feed(data)
-            requests = parser.take()
-            if requests and self._waiting_for is not Wait.IDLE:
-                self._waiting_for = Wait.NOTHING
-            if await self._answer(requests):
-                self._extend(LINGER)
-                await self._linger()
-                return
-            if parser.take_continue():
-                await self._send(b"HTTP/1.1 100 Continue\r\n\r\n")
-
-    async def _answer(self, requests: list[Request]) -> bool:
-        """Answers what has come whole, then what cannot be read. True when that was the last answer."""
-        batch: list[bytes] = []
-        size = 0
-        close = False
-        for request in requests:
-            answer = self._respond(request)
-            if isinstance(answer, Streaming):
-                refused = self._refused_stream(answer, request)
-                if refused is None:
-                    await self._stream(answer, batch)
-                    return True
-                answer = refused
-            elif not isinstance(answer, Response):
-                answer = await self._later(answer, request)
-            close = not request.keep_alive or self._server.stopping.is_set()
-            for part in self._laid_out(answer, head=request.method == b"HEAD", close=close):
-                batch.append(part)
-                size += len(part)
-                if size > BATCH:
-                    await self._send_all(batch)
-                    size = 0
-            if close:
-                break
-        if not close and self._parser.error is not None:
-            close = True
-            batch += self._laid_out(self._server.application.refuse(self._parser.error, None), head=False, close=True)
-        if batch:
-            await self._send_all(batch)
-        return close
-
-    def _refused_stream(self, answer: Streaming, request: Request) -> Response | None:
-        """What to say in place of a stream; None when it is to be served."""
-        if request.method == b"HEAD":
-            return answer.response
-        try:
-            answer.admit(self._key)
-        except EntrywayError as error:
-            return self._server.application.refuse(error, request)
-        return None
-
-    async def _stream(self, answer: Streaming, batch: list[bytes]) -> None:
-        """Serves a stream to its end.
-
-        It is no longer one of the connections that wait for a request, and is bounded where it was admitted.
-        """
-        self._leave_connections()
-        self._server.streams.add(self)
-        batch += self._laid_out(answer.response, head=False, close=True)
-        await self._send_all(batch)
-        self._scope.deadline = math.inf
-        if not self._server.stopping.is_set():
-            await answer.serve(self._sock, self._scope, self._key)
-
-    def _leave_connections(self) -> None:
-        if self in self._server.connections:
-            self._server.connections.discard(self)
-            if self._server.addresses is not None:
-                self._server.addresses.disconnect(self._key)
-
-    def _respond(self, request: Request) -> Response | Streaming | Awaitable[Response]:
-        request.peer = self._key
-        if self._bucket is not None:
-            wait = self._bucket.take(trio.current_time())
-            if wait:
-                seconds = (("Retry-After", str(math.ceil(wait))),)
-                error = EntrywayError("RATE_LIMITED", "You ask faster than is answered.", headers=seconds)
-                return self._server.application.refuse(error, request)
-        try:
-            return self._server.application.respond(request)
-        except Exception:  # the edge of the node: one faulty answer must not end the others
-            return self._failed(request)
-
-    async def _later(self, answer: Awaitable[Response], request: Request) -> Response:
-        self._waiting_for = Wait.WRITE
-        self._extend(self._server.limits.write_wait)
-        try:
-            return await answer
-        except Exception:  # as above
-            return self._failed(request)
-
-    def _failed(self, request: Request) -> Response:
-        """What is said of an exception, which is logged; called while it is handled."""
-        log.exception("answer_failed", path=request.path.decode("latin-1"))
-        error = EntrywayError("INTERNAL", "This node could not answer, and has logged why.")
-        return self._server.application.refuse(error, request)
-
-    def _laid_out(self, answer: Response, *, head: bool, close: bool) -> tuple[bytes, bytes, bytes]:
-        return answer.parts(self._server.date_line(), head=head, close=close)
-
-    def _set_deadline(self, *, answered: bool) -> None:
-        """Moves the deadline when what is waited for has changed, or begins anew after an answer.
-
-        Bytes that come one by one do not prolong a wait.
-        """
-        limits = self._server.limits
-        if self._parser.in_body:
-            if self._waiting_for is not Wait.BODY:
-                self._waiting_for = Wait.BODY
-                self._extend(limits.body_wait)
-        elif self._parser.in_headers or not self._moved:
-            if self._waiting_for is not Wait.HEADERS:
-                self._waiting_for = Wait.HEADERS if self._parser.in_headers else Wait.NOTHING
-                self._extend(limits.header_wait)
-        elif self._waiting_for is not Wait.IDLE or (answered and trio.current_time() - self._moved > COARSE):
-            self._waiting_for = Wait.IDLE
-            self._extend(limits.idle_wait)
-
-    def _extend(self, seconds: float) -> None:
-        self._moved = trio.current_time()
-        self._scope.deadline = self._moved + seconds
-
-    async def _receive(self, *, soon: bool = False) -> bytes:
-        """What has come. `soon`: the peer was just answered, and a busy one asks again while others have their turn.
-
-        Then the wait is one turn of the loop; asking the kernel for a wake-up costs several times as much.
-        """
-        if soon:
-            await trio.lowlevel.checkpoint()
-        else:
-            await trio.lowlevel.wait_readable(self._sock)
-        while True:
-            try:
-                return self._sock.recv(RECEIVE)
-            except BlockingIOError:
-                await trio.lowlevel.wait_readable(self._sock)
-
-    async def _send_all(self, batch: list[bytes]) -> None:
-        """Sends and empties the batch: small parts in one piece, a large one by itself and uncopied."""
-        small: list[bytes] = []
-        for part in batch:
-            if len(part) < BATCH:
-                small.append(part)
-                continue
-            await self._send(b"".join(small))
-            await self._send(part)
-            small = []
-        batch.clear()
-        await self._send(b"".join(small))
-
-    async def _send(self, data: bytes) -> None:
-        if not data:
-            return
-        sent = _send_now(self._sock, data)
-        if sent == len(data):
-            return
-        self._waiting_for = Wait.WRITE
-        self._extend(self._server.limits.write_wait)
-        rest = memoryview(data)[sent:]
-        while rest:
-            await trio.lowlevel.wait_writable(self._sock)
-            rest = rest[_send_now(self._sock, rest) :]
-
-    async def _linger(self) -> None:
-        """Lets the last answer arrive: closing over unread bytes would reset the connection and lose it."""
-        self._sock.shutdown(socket.SHUT_WR)
-        read = 0
-        while read < LINGER_BYTES:
-            data = await self._receive()
-            if not data:
-                return
-            read += len(data)
-
-
-def _send_now(sock: socket.socket, data: bytes | memoryview) -> int:
-    """The bytes that the kernel takes without waiting."""
-    try:
-        return sock.send(data)
-    except BlockingIOError:
-        return 0

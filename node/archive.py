@@ -27,11 +27,15 @@ class StoreArchive:
 
     Everything that was asked while the thread was away is asked at once when it is back: a busy archive goes to and
     fro once for many readers, and an idle one answers the first at once.
+
+    Versions of agents that are followed are in the same store, and are not this agent's to serve. A registry serves
+    `others` too.
     """
 
-    def __init__(self, reader: Reader, subject: str) -> None:
+    def __init__(self, reader: Reader, subject: str, *, others: bool = False) -> None:
         self._reader = reader
         self._subject = subject
+        self._others = others
         self._asked: list[_Question] = []
         self._woken = trio.Event()
 
@@ -47,7 +51,10 @@ class StoreArchive:
 
     async def artifact(self, digest: str) -> bytes | None:
         """The exact bytes under a digest; None when there are none. Raises EntrywayError AGENT_UNAVAILABLE."""
-        return await self._ask(lambda: self._reader.artifact(digest))
+        return await self._ask(lambda: self._served(digest))
+
+    def _served(self, digest: str) -> bytes | None:
+        return self._reader.artifact(digest) if self._others or self._reader.is_kept(self._subject, digest) else None
 
     async def history(self, limit: int, before: int | None) -> tuple[tuple[Version, ...], int | None]:
         """Versions of this agent, newest first. Raises EntrywayError AGENT_UNAVAILABLE."""

@@ -117,7 +117,7 @@ def _refuse_another_identity(kept: Home, home: Home) -> None:
     if theirs is None and ours is not None and kept.database.exists():
         # A backup without its keys still says whose history it is.
         with Reader.open(kept.database) as reader:
-            theirs = ours if reader.current(ours) else next(iter(reader.subjects()), None)
+            theirs = ours if reader.current(ours) else reader.publisher()
     if None not in (ours, theirs) and ours != theirs:
         raise NodeError(
             "ANOTHER_IDENTITY",

@@ -97,7 +97,7 @@ class Daemon:
             terms = terms_of(self._settled.keys, self._settings)
             self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
             self._roster = RosterKeeper(store, writers_reader, identity, time.time)
-            archive = StoreArchive(reader, identity.id)
+            archive = StoreArchive(reader, identity.id, others=self._settings.registry.registry)
             keep = KnockKeeper(store, self._writing).keep
             self._kept = StoreKept(store, archive, self._writing)
             self._following = Following(self._kept, time.time)
@@ -135,7 +135,13 @@ class Daemon:
             self._urls = urls(listeners)
             self._entryway.private = self._settings.discovery.visibility == PRIVATE
             self._vicinity = Vicinity(
-                identity.id, self._settings, listeners, reader.peers(), self._kept.write, time.time
+                identity.id,
+                self._settings,
+                listeners,
+                reader.peers(),
+                self._kept.write,
+                time.time,
+                self._following.hint,
             )
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)

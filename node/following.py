@@ -9,7 +9,7 @@ Source: binding 8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -86,11 +86,11 @@ class Following:
             running.scope.cancel()
         return await self._kept.write(lambda store: store.drop_follow(agent_id))
 
-    def hint(self, agent_id: str, url: str | None = None) -> None:
-        """Something was heard of an agent: if it is followed, it is looked at now."""
+    def hint(self, agent_id: str, _digest: str | None, places: Iterable[str]) -> None:
+        """An agent has answered at `places`, base URLs: if it is followed and not listened to, it is tried there."""
         running = self._running.get(agent_id)
         if running is not None and running.follower.state is not State.LISTENING:
-            running.follower.hint(url)
+            running.follower.hint(next(iter(places), None))
 
     def document(self) -> list[Mapping[str, object]]:
         """What is followed, and how it fares."""

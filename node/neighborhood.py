@@ -39,6 +39,9 @@ EARLIEST = 0.01  # seconds: nothing is looked at more often
 Ask = Callable[[str, str], Awaitable[Answered]]
 """Asks exchange 2 at a base URL, of the agent with an id."""
 
+Hint = Callable[[str, str | None, Sequence[str]], None]
+"""Told that the agent with an id has answered, which digest it shows, and at which base URLs."""
+
 log = structlog.get_logger("peers")
 
 
@@ -60,7 +63,7 @@ class _Asked:
 
 
 class Neighborhood:
-    """All peers of one node. `links`: the links it is on just now."""
+    """All peers of one node. `links`: the links it is on just now. `hint`: told where an agent itself has answered."""
 
     def __init__(
         self,
@@ -72,6 +75,7 @@ class Neighborhood:
         links: Callable[[], Sequence[Link]],
         clock: Callable[[], float],
         ask: Ask | None = None,
+        hint: Hint | None = None,
     ) -> None:
         self.limits = limits
         self.revision = 1
@@ -80,6 +84,7 @@ class Neighborhood:
         self._links = links
         self._clock = clock
         self._ask = ask or _ask_over_http(clock)
+        self._hint = hint
         self._book = PeerBook(kept, write)
         self._sightings: dict[Key, Sighting] = {}
         self._keys: dict[str, set[Key]] = {}  # by id; what states none is under the empty text
@@ -251,6 +256,9 @@ class Neighborhood:
             sighting.due, sighting.failures = trio.current_time() + self.limits.recheck, 0
         if state.state is State.VERIFIED and agent_id is not None and isinstance(answer, Verdict):
             self._pin(agent_id, sighting, state, answer.descriptor)
+        if isinstance(answer, Verdict) and answer.verified and agent_id is not None and self._hint is not None:
+            places = [f"http://{address}{sighting.heard.prefix}" for address in sighting.addresses[:1]]
+            self._hint(agent_id, answer.digest, places)
         self._judged(sighting, state)
 
     def _pin(self, agent_id: str, sighting: Sighting, state: PeerState, descriptor: bytes | None) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from descriptor.rules import RULES, Rule
+from descriptor.rules.chapter import RULES
 from descriptor.rules.obligations import OBLIGATIONS, Obligation
+from descriptor.rules.table import Rule
 
 _WIDTH = 110
 # How the specification names the sections that have rules or obligations.

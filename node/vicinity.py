@@ -17,7 +17,7 @@ from entryway.snapshot import Published, Snapshot
 from node.config import Settings
 from node.discovery import Discovery
 from node.discovery.record import Advert
-from node.neighborhood import Neighborhood, PeerLimits
+from node.neighborhood import Hint, Neighborhood, PeerLimits
 from node.peerbook import Write
 from node.peers import State
 from store import Peer
@@ -26,7 +26,7 @@ LISTED, PRIVATE = "listed", "private"
 
 
 class Vicinity:
-    """Discovery and the peers of one node. `kept`: the peers in the store."""
+    """Discovery and the peers of one node. `kept`: the peers in the store; `hint`: told where an agent answered."""
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class Vicinity:
         kept: Iterable[Peer],
         write: Write,
         clock: Callable[[], float],
+        hint: Hint,
     ) -> None:
         self._id = agent_id
         self._settings = settings
@@ -48,6 +49,7 @@ class Vicinity:
             write=write,
             links=lambda: self._discovery.presence.links,
             clock=clock,
+            hint=hint,
         )
         self._discovery = Discovery(settings.discovery.interfaces, self._neighborhood.hear)
         self._leaving = False

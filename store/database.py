@@ -66,7 +66,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
             connection.execute("ROLLBACK")
-        except BaseException:
+        except BaseException:  # raised again: nothing is left open behind it
             connection.close()
             raise
     except (sqlite3.Error, OSError) as error:
@@ -86,7 +86,7 @@ def open_reader(path: Path, *, any_number: bool = False) -> sqlite3.Connection:
         connection = _connect(path, "ro")
         try:
             number = identify(connection, path)
-        except BaseException:
+        except BaseException:  # raised again: nothing is left open behind it
             connection.close()
             raise
     except (sqlite3.Error, OSError) as error:

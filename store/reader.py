@@ -93,16 +93,23 @@ class Reader(Connected):
             raise damaged(digest)
         return data
 
-    def subjects(self) -> tuple[str, ...]:
-        """The subjects that versions are kept of."""
+    def publisher(self) -> str | None:
+        """The subject that publishes from this store; `None` when none has yet. Others in it are only kept."""
         with self._reading() as connection:
-            return tuple(subject for (subject,) in connection.execute("SELECT subject FROM current ORDER BY subject"))
+            row = connection.execute("SELECT subject FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+            return None if row is None else str(row[0])
 
     def current(self, subject: str) -> Version | None:
         """The version that is current for `subject`; `None` when it has published none."""
         with self._reading() as connection:
             row = connection.execute(f"{_VERSION} WHERE current.subject = ? AND current.seq = versions.seq", (subject,))
             return next(map(_version, row), None)
+
+    def is_kept(self, subject: str, digest: str) -> bool:
+        """Whether a version of `subject` has this digest."""
+        with self._reading() as connection:
+            kept = "SELECT 1 FROM versions WHERE subject = ? AND digest = ?"
+            return connection.execute(kept, (subject, digest)).fetchone() is not None
 
     def digests_of(self, subject: str) -> frozenset[str]:
         """The digests of every version that is kept of `subject`."""

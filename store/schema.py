@@ -88,7 +88,7 @@ def migrate(connection: sqlite3.Connection) -> None:
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {number + 1}")
             connection.execute("COMMIT")
-        except BaseException:
+        except BaseException:  # raised again: nothing is left open behind it
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise

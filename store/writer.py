@@ -230,7 +230,7 @@ class Store(Connected):
                 self._refuse_another_file()
                 yield connection
                 connection.execute("COMMIT")
-            except BaseException:
+            except BaseException:  # raised again: no transaction outlives it
                 # SQLite has ended the transaction itself after some errors of the disk.
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")

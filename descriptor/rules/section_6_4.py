@@ -7,7 +7,7 @@ address is at home and a credential is not. The access block is section 6.9's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from descriptor.errors import quoted
 from descriptor.leaks import Family, Leak, leaks, tells_of_credentials
@@ -25,18 +25,8 @@ _SHOWN = 4  # characters of a credential that a message repeats
 _EVIDENCE = frozenset(
     {
         *("badge", "badges", "endorsements", "evaluation", "evaluations", "evaluation_record", "evaluation_records"),
-        *(
-            "rating",
-            "ratings",
-            "record",
-            "records",
-            "reputation",
-            "review",
-            "reviews",
-            "score",
-            "scores",
-            "trust_score",
-        ),
+        *("rating", "ratings", "record", "records", "reputation", "review", "reviews"),
+        *("score", "scores", "trust_score"),
         *("verdict", "verdicts", "verified", "verified_by"),
     }
 )
@@ -63,19 +53,20 @@ _SECOND_SPELLINGS = {
 
 def _shapes_only(document: Document) -> Iterator[Problem]:
     looked_at = {name: value for name, value in document.items() if name not in _LEFT_OUT}
-    if _may_give_away(looked_at):
-        yield from given_away(looked_at, ())
+    yield from given_away(looked_at, ())
     subject = document.get("subject")
     if isinstance(subject, dict):
         others = {name: value for name, value in subject.items() if name not in ("id", "handle")}
         yield from given_away(others, ("subject",))
 
 
-def _may_give_away(value: dict[str, JsonValue]) -> bool:
+def _may_give_away(value: JsonValue, path: Path) -> bool:
     """Whether any text or name within `value` could give something away, wherever it stands. Quick, and says not where.
 
     Much of a document is said many times, and is looked at once.
     """
+    if tells_of_credentials(_named(path)):
+        return True
     texts: set[str] = set()
     for names, values in levels(value):
         if any(tells_of_credentials(name) for name in names):
@@ -85,21 +76,32 @@ def _may_give_away(value: dict[str, JsonValue]) -> bool:
     return any(next(leaks(text), None) is not None for text in texts)
 
 
-def given_away(value: JsonValue | Mapping[str, JsonValue], path: Path) -> Iterator[Problem]:
+def given_away(value: JsonValue, path: Path) -> Iterator[Problem]:
     """What the texts and names within `value`, which stands at `path`, give away, each place once."""
-    name = next((str(step) for step in reversed(path) if isinstance(step, str)), "")
+    if _may_give_away(value, path):
+        yield from _places(value, path)
+
+
+def _named(path: Path) -> str:
+    """The name of the member that a value at `path` is in."""
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
+
+
+def _places(value: JsonValue, path: Path) -> Iterator[Problem]:
     if isinstance(value, str):
-        found = [leak for leak in leaks(value, name) if leak.family is not Family.ADDRESS or not _may_point(path)]
+        found = [
+            leak for leak in leaks(value, _named(path)) if leak.family is not Family.ADDRESS or not _may_point(path)
+        ]
         if found:
             yield pointer_to(*path), f"This text holds {_told(value, found)}."
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for member, inner in value.items():
             if found := [*leaks(member)]:
                 yield pointer_to(*path, member), f"The name of this member holds {_told(member, found)}."
-            yield from given_away(inner, (*path, member))
+            yield from _places(inner, (*path, member))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from given_away(inner, (*path, index))
+            yield from _places(inner, (*path, index))
 
 
 def _may_point(path: Path) -> bool:

@@ -92,12 +92,11 @@ def _secrets(document: Document) -> Iterator[Problem]:
     access = document.get("access")
     told = set()
     for path, value in _members(access, ("access",)):
-        where = pointer_to(*path)
         if _plain(path[-1]) in _VALUES:
-            told.add(where)
+            told.add(where := pointer_to(*path))
             yield where, f"{described(path[-1])} would hold what one caller presents or is known by."
         elif path[-1] == "name" and isinstance(value, str) and _HEADER_AND_VALUE.fullmatch(value):
-            told.add(where)
+            told.add(where := pointer_to(*path))
             yield where, "This is a header with what is in it, where only the name of a header belongs."
     yield from (problem for problem in given_away(access, ("access",)) if not _within(problem[0], told))
 

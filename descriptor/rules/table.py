@@ -18,6 +18,8 @@ from descriptor.leaks import Family, leaks
 from descriptor.pointers import pointer_to
 from descriptor.strictjson import JsonValue
 
+_SEARCHED = 400  # characters: more than a message shows, and than a credential is long
+
 Document: TypeAlias = Mapping[str, JsonValue]
 Problem: TypeAlias = tuple[str, str]
 """A JSON Pointer (where a member is missing: where it would stand), and what is wrong there, for people."""
@@ -66,7 +68,8 @@ def described(value: JsonValue) -> str:
     """A value in a message: short, whatever it is, and no secret: a message is printed, logged and kept."""
     match value:
         case str():
-            secret = any(leak.family is not Family.ADDRESS for leak in leaks(value))
+            # What is shown is its beginning, so no more than that is searched.
+            secret = any(leak.family is not Family.ADDRESS for leak in leaks(value[:_SEARCHED]))
             return "a text that gives something away" if secret else quoted(value)
         case None:
             return "null"

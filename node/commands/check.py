@@ -6,8 +6,9 @@ from difflib import get_close_matches
 
 import click
 
-from descriptor.checker import RULES, Severity, check
+from descriptor.checker import Severity, check
 from descriptor.errors import quoted
+from descriptor.rules.chapter import RULES
 from node.console import Console, finding_lines, operator_command, read_input
 from node.errors import Exit, NodeError
 from node.rules_page import explained

@@ -58,6 +58,14 @@ def test_the_example_survives() -> None:
     assert json.loads(data) == {**EXAMPLE, "exportedAt": "2026-07-30T06:00:00.000Z"}
 
 
+def test_a_large_file_is_written_without_blanks() -> None:
+    facts = tuple(Fact(key=f"k{number}", value="") for number in range(35_000))
+    data = build(replace(LEAST, memory=facts), now=NOW, personal=True)
+    assert len(data) < 2**20
+    assert b'{"key":"k0","value":""},' in data
+    assert parse(data).require().memory == facts
+
+
 def test_an_empty_list_is_not_an_absent_one() -> None:
     document = file(parameters=[], triggers=[], sources=[])
     assert json.loads(build(parse(encoded(document)).require(), now=NOW)).keys() == document.keys()

@@ -205,7 +205,7 @@ def main() -> None:
         for number, seed, acknowledged, files in losses(record, options.seeds):
             try:
                 judge_loss(directory / "found", acknowledged, files)
-            except Exception as error:
+            except Exception as error:  # whatever it is, it is told where it was met
                 raise SystemExit(f"lost at operation {number}, seed {seed}: {error}") from error
             tried += 1
     print(f"{tried} losses of power at {len(record)} operations, {time.monotonic() - started:.0f} s: nothing lost")

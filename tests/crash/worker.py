@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-import sqlite_utils  # noqa: F401  (imported once here, not by each child that migrates)
+import sqlite_utils  # noqa: F401  # imported once here, not by each child that migrates
 
 from store import Reader, Store, StoreError, backup
 from tests.crash.documents import SUBJECT, digest, document, publish

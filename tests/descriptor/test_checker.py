@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descriptor.checker import MOST_FINDINGS_OF_A_RULE, RULES, Finding, Report, Rule, Severity, check
+from descriptor.checker import MOST_FINDINGS_OF_A_RULE, Finding, Report, Rule, Severity, check
 from descriptor.document import Descriptor
 from descriptor.pointers import pointer_to, tokens
+from descriptor.rules.chapter import RULES
 from tests.descriptor.rules.cases import BOUND, DRAFT, ID, SEALED, SEED, signed, without
 
 EMPTY: dict[str, Any] = {"inputs": [], "outputs": []}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from descriptor.checker import RULES
 from descriptor.intake import REFUSED, intake
+from descriptor.rules.chapter import RULES
 from tests.descriptor.rules.cases import BOUND, DRAFT, OFFERING, SEALED, bound, draft, signed, without
 
 SIGNED: list[dict[str, Any]] = [

@@ -440,7 +440,15 @@ def has(holder: Any, step: str | int) -> bool:
 
 
 PLACES = [path for path in placed(WHOLE) if path]
-VALUES = [(path[-1], holder_of(WHOLE, path)[path[-1]]) for path in PLACES]
+
+
+def role(path: tuple[Any, ...]) -> tuple[str, bool]:
+    """The name that a place has, and whether it is an item of the list that has it."""
+    name = next(step for step in reversed(path) if isinstance(step, str))
+    return name, isinstance(path[-1], int)
+
+
+VALUES = [(role(path), holder_of(WHOLE, path)[path[-1]]) for path in PLACES]
 
 
 @st.composite
@@ -453,7 +461,7 @@ def nearly_whole(draw: st.DrawFn, changes: tuple[str, ...] = ("taken away", "kin
         if holder is not None and change == "taken away":
             del holder[path[-1]]
         elif holder is not None:
-            kin = st.sampled_from([value for name, value in VALUES if name == path[-1]])
+            kin = st.sampled_from([value for of, value in VALUES if of == role(path)])
             holder[path[-1]] = copy.deepcopy(draw(kin)) if change == "kin" else draw(JSON)
     assert isinstance(document, dict)
     return document

@@ -303,7 +303,7 @@ def main() -> None:
         try:
             rounds.run(options.rounds)
             assert b"Traceback" not in log.read_bytes(), "a process failed by itself"
-        except BaseException:
+        except BaseException:  # raised again, after the log is shown
             sys.stderr.write(log.read_text(errors="replace")[-4000:] if log.exists() else "")
             raise
         seconds = time.monotonic() - began

@@ -13,14 +13,15 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from entryway import server as server_module
+from entryway import connection as connection_module
 from entryway.codec import Codec, encode
+from entryway.connection import BATCH
 from entryway.envelope import request_envelope
 from entryway.errors import EntrywayError
 from entryway.http import Request, Response, response
 from entryway.protections import AddressLimits
 from entryway.router import refusal
-from entryway.server import BATCH, Server
+from entryway.server import Server
 from tests.entryway.parts import (
     LIMITS,
     NOW,
@@ -301,7 +302,7 @@ async def test_an_idle_connection_is_closed_without_a_word() -> None:
 
 
 async def test_line_breaks_do_not_keep_an_idle_connection_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "COARSE", 0.02)
+    monkeypatch.setattr(connection_module, "COARSE", 0.02)
     async with serving(Application(), idle_wait=0.3) as (_, port), await connect(port) as stream:
         await stream.send_all(http("GET", "/a"))
         started = trio.current_time()
@@ -315,7 +316,7 @@ async def test_line_breaks_do_not_keep_an_idle_connection_open(monkeypatch: pyte
 
 
 async def test_each_answer_begins_a_new_idle_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "COARSE", 0.02)
+    monkeypatch.setattr(connection_module, "COARSE", 0.02)
     async with serving(Application(), idle_wait=0.6) as (_, port), await connect(port) as stream:
         for _ in range(4):
             await stream.send_all(http("GET", "/a"))

@@ -40,7 +40,7 @@ def main() -> None:
     def judged(data: bytes) -> None:
         try:
             target.one_input(data)
-        except BaseException:
+        except BaseException:  # raised again, after the input is kept
             # libFuzzer writes the same file, unless the interpreter is slow to end and its alarm comes first.
             (WORK / name / f"crash-{sha1(data).hexdigest()}").write_bytes(data)
             raise

@@ -65,6 +65,13 @@ async def test_an_artifact_is_its_exact_bytes(nursery: trio.Nursery, reader: Rea
         assert digest_of(data) == digest
 
 
+async def test_a_version_of_another_agent_is_served_by_a_registry_only(nursery: trio.Nursery, reader: Reader) -> None:
+    digest, registry = digests(reader)[0], StoreArchive(reader, OTHER.id, others=True)
+    nursery.start_soon(registry.run)
+    assert await registry.artifact(digest) == reader.artifact(digest)
+    assert await running(nursery, reader, OTHER.id).artifact(digest) is None
+
+
 async def test_what_was_never_stored_is_none(nursery: trio.Nursery, reader: Reader) -> None:
     assert await running(nursery, reader).artifact(digest_of(b"else")) is None
 
@@ -96,7 +103,7 @@ async def test_history_is_of_this_agent_only(nursery: trio.Nursery, reader: Read
 class BrokenReader:
     """A reader whose disk refuses."""
 
-    def artifact(self, _digest: str) -> bytes:
+    def is_kept(self, _subject: str, _digest: str) -> bool:
         raise StoreError("STORE_IO", "the path /secret/place cannot be read")
 
     def history(self, _subject: str, _limit: int, _before: int | None) -> None:
@@ -121,6 +128,9 @@ class BusyReader:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.asked = 0
+
+    def is_kept(self, _subject: str, _digest: str) -> bool:
+        return True
 
     def artifact(self, _digest: str) -> bytes:
         assert self.lock.acquire(blocking=False), "two questions at once"

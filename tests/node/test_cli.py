@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 import pytest
 
-from descriptor.checker import RULES, Report, Severity, check
+from descriptor.checker import Report, Severity, check
 from descriptor.digests import digest_of
+from descriptor.rules.chapter import RULES
 from node.cli import COMMANDS, main
 from node.control import control_listener
 from node.home import Home
@@ -75,7 +76,7 @@ def test_the_version_is_the_distributions() -> None:
     [
         ("node.cli", {"trio", "httpx", "nacl", "sqlite3"}),
         ("node.commands.check", {"trio", "httpx", "prometheus_client", "sqlite_utils"}),
-        ("node.commands.run", {"httpx", "prometheus_client", "sqlite_utils"}),
+        ("node.commands.run", {"httpx", "prometheus_client", "sqlite_utils", "descriptor.rules.chapter"}),
     ],
 )
 def test_a_command_does_not_pay_for_what_it_does_not_use(module: str, without: set[str]) -> None:

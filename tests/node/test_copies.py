@@ -11,11 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from descriptor.digests import digest_of
+from descriptor.keys import Identity
+from descriptor.publishing import Terms, bind
 from node import copies
 from node.files import write
 from node.home import Home
 from store import Reader, Store, StoreError, schema
-from tests.node.parts import Told, damage, draft, identity_of, new_home, published, told
+from tests.node.parts import NOW, Told, damage, draft, identity_of, new_home, published, told
+
+
+def followed_bytes(identity: Identity) -> bytes:
+    return bind(draft("1"), Terms(identity, acts_for="person"), NOW)
 
 
 def back_up(home: Home, destination: Path, *arguments: str) -> Told:
@@ -146,6 +153,26 @@ def test_a_key_is_never_overwritten(home: Home, tmp_path: Path) -> None:
         assert (end.exit_code, end.error()["code"]) == (1, "ANOTHER_IDENTITY")
     assert {path: path.read_bytes() for path in other.identity_dir.iterdir()} == before
     assert not other.database.exists()
+
+
+def test_whom_a_home_follows_is_not_taken_for_its_owner(tmp_path: Path) -> None:
+    home = new_home(tmp_path / "h")
+    followed = Identity.generate()
+    data = followed_bytes(followed)
+    with Store.open(home.database) as store:
+        store.keep(
+            data=data,
+            digest=digest_of(data),
+            subject=followed.id,
+            agent_version="1",
+            published_at=NOW,
+            current=True,
+        )
+    back_up(home, tmp_path / "b", "--without-identity")
+    end = restore(tmp_path / "b", home, "--replace")
+    assert (end.exit_code, end.err) == (0, "")
+    with Reader.open(home.database) as reader:
+        assert reader.artifact(digest_of(data)) == data
 
 
 def test_a_store_that_is_there_is_not_replaced_unasked(home: Home, tmp_path: Path) -> None:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 import pytest
 
 import tests.agentfile.rules
 from agentfile.rules import RULES
 from tests.agentfile.cases import Case
+from tests.tables import cases_in, has_both_kinds
 
-CASES: list[Case] = [
-    case
-    for module in pkgutil.iter_modules(tests.agentfile.rules.__path__)
-    if module.name.startswith("test_") and module.name != "test_table"
-    for case in importlib.import_module(f"{tests.agentfile.rules.__name__}.{module.name}").CASES
-]
+CASES: list[Case] = cases_in(tests.agentfile.rules)
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in RULES])
 def test_a_rule_has_an_accepted_and_a_refused_case(rule: str) -> None:
-    mine = [case for case in CASES if case.rule == rule]
-    assert any(not case.pointers for case in mine), "no accepted case"
-    assert any(case.pointers for case in mine), "no refused case"
+    has_both_kinds(rule, CASES)
 
 
 def test_no_case_is_of_a_rule_that_is_none() -> None:

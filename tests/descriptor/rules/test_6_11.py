@@ -11,7 +11,7 @@ import pytest
 
 from descriptor.checker import check
 from descriptor.pointers import pointer_to
-from descriptor.rules import RULES
+from descriptor.rules.chapter import RULES
 from descriptor.rules.forms import Path
 from descriptor.vocabulary import AUTHORITY, FOCUSES
 from tests.descriptor.rules.cases import OFFERING, Case, accepted, bound, draft, judge, offering, refused, without

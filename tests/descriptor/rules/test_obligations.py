@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from descriptor.rules import RULES
+from descriptor.rules.chapter import RULES
 from descriptor.rules.obligations import OBLIGATIONS, Obligation
 from descriptor.rules.table import Severity
 from tests.descriptor.rules.cases import Case
