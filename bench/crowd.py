@@ -23,7 +23,9 @@ from bench.documents import DEMO
 from descriptor.document import Descriptor
 from descriptor.keys import Identity
 from descriptor.publishing import Terms, plan
+from entryway.door import Door
 from entryway.events import Feed
+from entryway.roster import NO_POLICY
 from entryway.routes import Entryway
 from entryway.server import Server
 from entryway.snapshot import published
@@ -31,7 +33,7 @@ from node.addresses import listen
 from node.config import Limits
 from node.daemon import feed_limits, server_limits
 from node.discovery.record import SERVICE, Advert, instance_names, text_of
-from store import Event, Version
+from store import Event, Knock, Version
 
 PORT = 7420
 
@@ -74,12 +76,13 @@ class Agent:
             self,
             time.time,
             snapshot=published(self.descriptor, 1, self.published_at),
+            door=Door(NO_POLICY, (), self.keep),
             feed=Feed(self, lambda: self.descriptor.digest, head=0, limits=feed_limits(limits)),
             body_limit=limits.entryway_body,
         )
         await Server(entryway.router, server_limits(limits)).serve(listen([self.address], PORT))
 
-    # Its archive and its event log.
+    # Its archive, its event log and its knocks.
 
     async def artifact(self, digest: str) -> bytes | None:
         """The bytes of its version."""
@@ -97,6 +100,10 @@ class Agent:
         """Nothing: it was there before there were events."""
         await trio.lowlevel.checkpoint()
         return ()
+
+    async def keep(self, knock: Knock, forgotten_until: float) -> None:
+        """Nothing is kept beyond the memory of the door."""
+        await trio.lowlevel.checkpoint()
 
 
 def main(addresses: list[str]) -> None:
