@@ -1,0 +1,152 @@
+"""The A2A card of a Descriptor, in the shape of A2A 1.0.
+
+The invariant: a card says what the Descriptor says and how the node is served, and nothing else. A member that A2A
+leaves optional is left out where the Descriptor is silent. A2A requires some members always, and for those silence has
+a value that claims nothing:
+
+| A2A requires                        | comes from                    | where the Descriptor is silent            |
+|-----------------------------------|-----------------------------|-----------------------------------------|
+| `name`                              | `subject.handle`              | `subject.id`, which names the agent too   |
+| `description`, `version`            | `does`, `agent_version`       | `not stated`                              |
+| a skill's `name`, `description`     | those of the offering         | `not stated`                              |
+| a skill's `id`                      | that of the offering          | the offering's JSON Pointer               |
+| a skill's `tags`                    | its scope, focus and role     | task-specific: what no scope means (6.11) |
+| `defaultInputModes`, `…OutputModes` | the agent's, else all skills' | `text/plain`: how silence is read (6.9)   |
+| `skills`                            | the offerings                 | empty: none is invented                   |
+| `supportedInterfaces`               | how the node is served        | empty where no address may be named       |
+| a provider's `url`                  | the page the node serves      | no provider where no address may be named |
+
+Kinds coarsen: a media type is a mode as it is, a value kind is the plainest media type that carries it. What is reached
+and not sent is no input mode. No security scheme is stated: none of A2A's is how a caller presents itself here, which
+is by the signature of its envelope.
+
+Source: chapter 6.8; A2A 1.0, 4.4 (the card).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from descriptor.document import Descriptor
+from descriptor.errors import DescriptorError
+from descriptor.projections.serving import BY_DIGEST, Serving
+from descriptor.projections.tracing import Entries, Projection, Said, Tree, fixed, lay_out, said
+from descriptor.view import Offering, View, view
+from descriptor.view.values import Input, Output
+
+EXTENSION = "https://commonagent.net/descriptor.html"
+"""The URI of the extension that says which bytes a card was made from: the page that defines the Descriptor."""
+
+NOT_STATED = "not stated"
+COARSE = {"text": "text/plain", "identifier": "text/plain", "url": "text/plain", "document": "application/octet-stream"}
+"""The media type a value kind coarsens to. Of a `document`, a file of any type, only that it is bytes is known."""
+
+SILENT_MODE = "text/plain"
+_ABOUT = "The Agent Descriptor this card is made from. Where the two differ, the Descriptor is meant."
+
+
+def card_of(descriptor: Descriptor, serving: Serving) -> Projection:
+    """The card, not yet signed (`card_signature.sign_card`).
+
+    Raises DescriptorError `NOT_BOUND` for a draft: a card is about an agent that exists. Source: chapter 6.8.
+    """
+    seen = view(descriptor)
+    if seen.subject_id is None:
+        raise DescriptorError("NOT_BOUND", "A draft has no card; publishing gives it a subject.", "/subject")
+    unread = frozenset(seen.not_stated())
+    urls = serving.named(seen.access)
+    offerings = seen.offerings or ()
+    return lay_out(
+        {
+            "name": said(seen.handle or seen.subject_id, "/subject/handle", "/subject/id"),
+            "description": said(seen.does, "/does").or_neutral(NOT_STATED),
+            "version": said(seen.agent_version, "/agent_version").or_neutral(NOT_STATED),
+            "provider": _provider(seen, urls),
+            "supportedInterfaces": Entries([_interface(url, serving) for url in urls], "url"),
+            "capabilities": {
+                "streaming": fixed(False),
+                "pushNotifications": fixed(False),
+                "extensions": Entries([_extension(descriptor, urls)], "uri"),
+            },
+            "defaultInputModes": _defaults("input", seen, offerings, unread),
+            "defaultOutputModes": _defaults("output", seen, offerings, unread),
+            "skills": Entries([_skill(one, unread) for one in offerings], "id", "/offerings"),
+        }
+    )
+
+
+def _interface(url: str, serving: Serving) -> dict[str, Tree]:
+    return {
+        "url": fixed(f"{url}{serving.path}"),
+        "protocolBinding": fixed(serving.binding),
+        "protocolVersion": fixed(serving.version),
+    }
+
+
+def _extension(descriptor: Descriptor, urls: Sequence[str]) -> dict[str, Tree]:
+    return {
+        "uri": fixed(EXTENSION),
+        "description": fixed(_ABOUT),
+        "params": {
+            "digest": said(descriptor.digest, ""),
+            "subject": said(descriptor.subject_id, "/subject/id"),
+            "location": fixed(f"{urls[0]}{BY_DIGEST}{descriptor.digest}" if urls else None),
+        },
+    }
+
+
+def _provider(seen: View, urls: Sequence[str]) -> dict[str, Tree]:
+    """A2A wants a URL of "the provider's website or relevant documentation", which is the page the node serves."""
+    stated = seen.organization_name if urls else None
+    return {
+        "organization": said(stated, "/organization_name", "/acts_for"),
+        "url": fixed(None if stated is None else f"{urls[0]}/"),
+    }
+
+
+def _skill(offering: Offering, unread: frozenset[str]) -> dict[str, Tree]:
+    at = offering.pointer
+    tags = [offering.scope, *(one for one in (offering.focus, offering.role) if one is not None)]
+    return {
+        "id": said(offering.id, f"{at}/id").or_neutral(at),
+        "name": said(offering.name, f"{at}/name").or_neutral(NOT_STATED),
+        "description": said(offering.description, f"{at}/description").or_neutral(NOT_STATED),
+        "tags": said([*tags], f"{at}/scope", f"{at}/focus", f"{at}/role"),
+        "inputModes": _modes("input", offering, unread),
+        "outputModes": _modes("output", offering, unread),
+    }
+
+
+def _modes(way: str, offering: Offering, unread: frozenset[str]) -> Said:
+    """What an offering takes or gives: the modes that hold for it, and those its inputs or outputs have."""
+    listed = f"{offering.pointer}/{way}_modes"
+    # The offering's own modes stand over the agent's (6.9).
+    own = f"/default_{way}_modes" if listed in unread else listed
+    taken = way == "input"
+    stated = offering.input_modes if taken else offering.output_modes
+    things = [one for one in offering.inputs or () if _is_sent(one)] if taken else offering.outputs or ()
+    return said([*_once((*(stated or ()), *_kinds(things)))] or None, own, f"{offering.pointer}/{way}s")
+
+
+def _defaults(way: str, seen: View, offerings: Iterable[Offering], unread: frozenset[str]) -> Said:
+    """The modes of the agent: as it states them, else all that its offerings have."""
+    pointer = f"/default_{way}_modes"
+    stated = seen.default_input_modes if way == "input" else seen.default_output_modes
+    if stated:
+        return said([*stated], pointer)
+    each = [_modes(way, one, unread) for one in offerings]
+    modes = _once(mode for one in each if isinstance(one.value, list) for mode in map(str, one.value))
+    return said([*modes] or None, pointer, *(place for one in each for place in one.pointers)).or_neutral([SILENT_MODE])
+
+
+def _kinds(things: Iterable[Input] | Iterable[Output]) -> list[str]:
+    return [COARSE.get(thing.kind, thing.kind) for thing in things if thing.kind is not None]
+
+
+def _is_sent(one: Input) -> bool:
+    """Whether an input travels to the agent: what is reached, and what is granted, does not."""
+    return not one.external and not one.via
+
+
+def _once(modes: Iterable[str]) -> list[str]:
+    return [*dict.fromkeys(modes)]
