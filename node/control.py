@@ -10,6 +10,7 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `POST /publish?respell=&acts_for=&organization_name=` | publishes the body |
 | `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
 | `POST /reload` | reads the settings again, as SIGHUP does |
+| `GET /card` | the A2A card, exact bytes |
 | `GET /peers?since=` | the peers, and a number that counts their changes; with that number only if it has moved on |
 | `POST /peers/forget` | `{"id"}`: forgets a peer, and the handle that is pinned to it |
 | `POST /follow`, `POST /unfollow` | `{"id", "url"}`, `{"id"}`: a standing subscription, and its end |
@@ -57,6 +58,9 @@ class Operated(Protocol):
 
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again."""
+
+    def card(self) -> bytes:
+        """The A2A card as it is served."""
 
     def peers(self, since: int | None) -> Mapping[str, object]:
         """The peers, and a number that counts their changes; only the number when it is `since` still."""
@@ -115,6 +119,9 @@ def control_router(node: Operated) -> Router:
         digest, agent_version = _texts(request, "digest", "as")
         return response(200, JSON, json_body((await node.rollback(digest, agent_version)).document()))
 
+    async def card(_request: Request) -> Response:
+        return response(200, JSON, node.card())
+
     def peers(request: Request) -> Response:
         since = parse_qs(request.query.decode("latin-1")).get("since", [""])[-1]
         number = int(since) if since.isascii() and since.isdecimal() and len(since) < 19 else None
@@ -150,6 +157,7 @@ def control_router(node: Operated) -> Router:
             b"/publish": post("publish", _operating(publish)),
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),
+            b"/card": get("card", _operating(card), public=False),
             b"/peers": get("peers", peers, public=False),
             b"/peers/forget": post("forget", _operating(forget)),
             b"/follow": post("follow", _operating(follow)),
@@ -158,7 +166,7 @@ def control_router(node: Operated) -> Router:
         },
         {},
         BODY_LIMIT,
-        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, "
+        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, /card, "
         "/peers, /peers/forget, /follow, /unfollow and /follows.",
     )
 

@@ -5,7 +5,7 @@ leaves optional is left out where the Descriptor is silent. A2A requires some me
 a value that claims nothing:
 
 | A2A requires                        | comes from                    | where the Descriptor is silent            |
-|-----------------------------------|-----------------------------|-----------------------------------------|
+|-------------------------------------|-------------------------------|-------------------------------------------|
 | `name`                              | `subject.handle`              | `subject.id`, which names the agent too   |
 | `description`, `version`            | `does`, `agent_version`       | `not stated`                              |
 | a skill's `name`, `description`     | those of the offering         | `not stated`                              |

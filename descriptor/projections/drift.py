@@ -110,6 +110,13 @@ def drift_of(document: Mapping[str, JsonValue], descriptor: Descriptor) -> Drift
     )
 
 
+def subject_of(document: Mapping[str, JsonValue]) -> str | None:
+    """The id of the agent that a card or a manifest says it is about; None where it does not say."""
+    about = document.get("subject") if "registration" in document else _extension_of(document)
+    subject = about.get("id" if "registration" in document else "subject") if isinstance(about, dict) else None
+    return subject if isinstance(subject, str) else None
+
+
 def differences(expected: Tree, given: JsonValue, place: Path = ()) -> Iterator[Difference]:
     """What stands otherwise in `given`, which is at `place`, than in a projection, with where each value comes from."""
     if isinstance(expected, Said):

@@ -45,6 +45,10 @@ class Node:
     async def metrics(self) -> tuple[str, bytes]:
         return "text/plain; version=0.0.4", b"up 1\n"
 
+    def card(self) -> bytes:
+        self._done()
+        return b'{"name":"paperwork.home"}\n'
+
     async def publish(self, data: bytes, respell: bool, acts_for: str | None, name: str | None) -> Outcome:
         return self._done(data, respell, acts_for, name)
 
