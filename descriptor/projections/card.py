@@ -11,7 +11,7 @@ a value that claims nothing:
 | a skill's `name`, `description`     | those of the offering         | `not stated`                              |
 | a skill's `id`                      | that of the offering          | the offering's JSON Pointer               |
 | a skill's `tags`                    | its scope, focus and role     | task-specific: what no scope means (6.11) |
-| `defaultInputModes`, `…OutputModes` | the agent's, else all skills' | `text/plain`: how silence is read (6.9)   |
+| `defaultInputModes`, `…OutputModes` | the agent's own modes         | `text/plain`: how silence is read (6.9)   |
 | `skills`                            | the offerings                 | empty: none is invented                   |
 | `supportedInterfaces`               | how the node is served        | empty where no address may be named       |
 | a provider's `url`                  | the page the node serves      | no provider where no address may be named |
@@ -55,7 +55,6 @@ def card_of(descriptor: Descriptor, serving: Serving) -> Projection:
         raise DescriptorError("NOT_BOUND", "A draft has no card; publishing gives it a subject.", "/subject")
     unread = frozenset(seen.not_stated())
     urls = serving.named(seen.access)
-    offerings = seen.offerings or ()
     return lay_out(
         {
             "name": said(seen.handle or seen.subject_id, "/subject/handle", "/subject/id"),
@@ -68,9 +67,9 @@ def card_of(descriptor: Descriptor, serving: Serving) -> Projection:
                 "pushNotifications": fixed(False),
                 "extensions": Entries([_extension(descriptor, urls)], "uri"),
             },
-            "defaultInputModes": _defaults("input", seen, offerings, unread),
-            "defaultOutputModes": _defaults("output", seen, offerings, unread),
-            "skills": Entries([_skill(one, unread) for one in offerings], "id", "/offerings"),
+            "defaultInputModes": _defaults(seen.default_input_modes, "/default_input_modes"),
+            "defaultOutputModes": _defaults(seen.default_output_modes, "/default_output_modes"),
+            "skills": Entries([_skill(one, unread) for one in seen.offerings or ()], "id", "/offerings"),
         }
     )
 
@@ -128,15 +127,9 @@ def _modes(way: str, offering: Offering, unread: frozenset[str]) -> Said:
     return said([*_once((*(stated or ()), *_kinds(things)))] or None, own, f"{offering.pointer}/{way}s")
 
 
-def _defaults(way: str, seen: View, offerings: Iterable[Offering], unread: frozenset[str]) -> Said:
-    """The modes of the agent: as it states them, else all that its offerings have."""
-    pointer = f"/default_{way}_modes"
-    stated = seen.default_input_modes if way == "input" else seen.default_output_modes
-    if stated:
-        return said([*stated], pointer)
-    each = [_modes(way, one, unread) for one in offerings]
-    modes = _once(mode for one in each if isinstance(one.value, list) for mode in map(str, one.value))
-    return said([*modes] or None, pointer, *(place for one in each for place in one.pointers)).or_neutral([SILENT_MODE])
+def _defaults(modes: tuple[str, ...] | None, pointer: str) -> Said:
+    """The agent's own modes. Not those of its offerings: a skill that is silent would be read as having them all."""
+    return said([*modes] if modes else None, pointer).or_neutral([SILENT_MODE])
 
 
 def _kinds(things: Iterable[Input] | Iterable[Output]) -> list[str]:

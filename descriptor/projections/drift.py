@@ -141,16 +141,17 @@ def _difference(expected: Said, stands: JsonValue, place: Path) -> Iterator[Diff
 
 
 def _entries(expected: Entries, given: list[JsonValue], place: Path) -> Iterator[Difference]:
-    """Each entry beside the first of the same key; then those of `given` that stand for nothing."""
-    first: dict[str, int] = {}
-    for index, entry in enumerate(given):
+    """Each entry beside the one of the same key, in their order; then those of `given` that stand for nothing."""
+    places: dict[str, list[int]] = {}
+    for index, entry in reversed([*enumerate(given)]):
         name = entry.get(expected.key) if isinstance(entry, dict) else None
         if isinstance(name, str):
-            first.setdefault(name, index)
+            places.setdefault(name, []).append(index)
     matched = set()
     for index, own in enumerate(expected.entries):
-        found = first.get(str(value_of(own[expected.key])))
-        if found is not None:
+        same = places.get(str(value_of(own[expected.key])))
+        if same:
+            found = same.pop()
             matched.add(found)
             yield from differences(own, given[found], (*place, found))
         elif expected.pointer is None:

@@ -66,5 +66,5 @@ def _offering(offering: Offering) -> dict[str, Tree]:
     at = offering.pointer
     return {
         "id": said(offering.id, f"{at}/id"),
-        "scope": said(None if silent else offering.scope, f"{at}/scope", f"{at}/focus"),
+        "scope": said(None if silent else offering.scope, f"{at}/scope", f"{at}/focus", f"{at}/id"),
     }
