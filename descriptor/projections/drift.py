@@ -88,7 +88,7 @@ def drift_of(document: Mapping[str, JsonValue], descriptor: Descriptor) -> Drift
         return Drift(
             REGISTRATION,
             descriptor.digest,
-            _digest_in(document.get("descriptor")),
+            made_from(document),
             None,
             tuple(differences(expected.tree, dict(document))),
         )
@@ -104,7 +104,7 @@ def drift_of(document: Mapping[str, JsonValue], descriptor: Descriptor) -> Drift
     return Drift(
         CARD,
         descriptor.digest,
-        _digest_in(_extension_of(document)),
+        made_from(document),
         verify_card(document, descriptor.subject_id or ""),
         tuple(differences(expected.tree, dict(document))),
     )
@@ -115,6 +115,13 @@ def subject_of(document: Mapping[str, JsonValue]) -> str | None:
     about = document.get("subject") if "registration" in document else _extension_of(document)
     subject = about.get("id" if "registration" in document else "subject") if isinstance(about, dict) else None
     return subject if isinstance(subject, str) else None
+
+
+def made_from(document: Mapping[str, JsonValue]) -> str | None:
+    """The digest that a card or a manifest says it was generated from; None where it does not say."""
+    holder = document.get("descriptor") if "registration" in document else _extension_of(document)
+    digest = holder.get("digest") if isinstance(holder, dict) else None
+    return digest if isinstance(digest, str) else None
 
 
 def differences(expected: Tree, given: JsonValue, place: Path = ()) -> Iterator[Difference]:
@@ -177,11 +184,6 @@ def _extension_of(card: Mapping[str, JsonValue]) -> JsonValue:
         if isinstance(extension, dict) and extension.get("uri") == EXTENSION:
             return extension.get("params")
     return None
-
-
-def _digest_in(holder: JsonValue) -> str | None:
-    digest = holder.get("digest") if isinstance(holder, dict) else None
-    return digest if isinstance(digest, str) else None
 
 
 # What a projection is compared by has connection facts as well, which are not looked at.

@@ -14,7 +14,7 @@ import trio
 
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
-from descriptor.projections.drift import Difference, Drift, drift_of, subject_of
+from descriptor.projections.drift import Difference, Drift, drift_of, made_from, subject_of
 from descriptor.projections.reference import Reference, Verified, verify_reference
 from descriptor.projections.registration import registration_of
 from descriptor.projections.serving import BY_DIGEST, Serving
@@ -45,11 +45,12 @@ def card_command(console: Console, save: str | None) -> None:
     The card is generated and signed; it is never edited. While no node runs it is made from the store, and names no
     address but the public_url of the settings, for a node that does not run listens nowhere.
     """
-    data = _served_card(console)
-    if data is None:
+    served = _served_card(console)
+    data = card_bytes(_current(console), _serving(console), console.keys().identity) if served is None else served
+    members = _object(data, "The card")
+    _tell(console, members, made_from(members), save, data)
+    if served is None:
         console.note("The node does not run: this card names no address it would listen on.")
-        data = card_bytes(_current(console), _serving(console), console.keys().identity)
-    _tell(console, _object(data, "The card"), save, data)
 
 
 @click.command("registration")
@@ -57,8 +58,9 @@ def card_command(console: Console, save: str | None) -> None:
 @operator_command
 def registration_command(console: Console, save: str | None) -> None:
     """Show the registration manifest of the current version: where it is, its digest, and what a registry sorts by."""
-    members = registration_of(_current(console), _serving(console)).members
-    _tell(console, members, save, json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n")
+    descriptor = _current(console)
+    members = registration_of(descriptor, _serving(console)).members
+    _tell(console, members, descriptor.digest, save, json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
 @click.command("reference")
@@ -98,7 +100,7 @@ def reference_command(
         urls = _serving(console).named(view(descriptor).access)
         location = f"{urls[0]}{BY_DIGEST}{descriptor.digest}" if urls else None
     members = Reference.to(descriptor, arguments, location).document()
-    _tell(console, members, save, json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n")
+    _tell(console, members, descriptor.digest, save, json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
 @click.command("drift")
@@ -132,8 +134,10 @@ def drift_command(console: Console, target: str | None, against: str | None) -> 
         _tell_drift(console, drift_of(document, descriptor if against is None else _read(against)))
 
 
-def _tell(console: Console, members: Mapping[str, JsonValue], save: str | None, data: bytes) -> None:
-    """A projection, and its exact bytes into a file where one is named."""
+def _tell(
+    console: Console, members: Mapping[str, JsonValue], digest: str | None, save: str | None, data: bytes
+) -> None:
+    """A projection of the version with a digest, and its exact bytes into a file where one is named."""
     if save is not None:
         try:
             Path(save).write_bytes(data)
@@ -141,7 +145,8 @@ def _tell(console: Console, members: Mapping[str, JsonValue], save: str | None, 
             raise NodeError(
                 "OUTPUT_UNWRITABLE", f"{save} cannot be written: {error.strerror}.", Exit.UNREADABLE
             ) from error
-    console.result(members, json.dumps(members, indent=2, ensure_ascii=False).splitlines())
+    text = json.dumps(members, indent=2, ensure_ascii=False)
+    console.result(members, (f"made from: {digest}", *text.splitlines()))
 
 
 def _tell_drift(console: Console, drift: Drift) -> None:

@@ -81,6 +81,13 @@ async def test_metrics_are_told_in_their_media_type() -> None:
     assert (answer.headers["content-type"], answer.body) == ("text/plain; version=0.0.4", b"up 1\n")
 
 
+async def test_the_card_is_told_byte_for_byte() -> None:
+    answer = await asked(Node(), "GET", "/card")
+    assert (answer.headers["content-type"], answer.body) == ("application/json", b'{"name":"paperwork.home"}\n')
+    refused = await asked(Node(NodeError("NOT_PUBLISHED", "said")), "GET", "/card")
+    assert (refused.status, refused.error()["code"]) == (409, "NOT_PUBLISHED")
+
+
 @pytest.mark.parametrize(
     ("query", "stated"),
     [
