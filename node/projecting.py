@@ -10,7 +10,7 @@ Source: chapter 6.8; binding 3.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 import structlog
@@ -23,8 +23,7 @@ from descriptor.projections.card_signature import sign_card
 from descriptor.projections.drift import drift_of
 from descriptor.projections.serving import Serving
 from descriptor.signatures import Signature
-from descriptor.strictjson import parse
-from descriptor.view import view
+from descriptor.strictjson import JsonValue, parse
 from entryway.envelope import ENVELOPE_TAG, PROTOCOL_VERSION
 from entryway.routes import ENTRYWAY
 from entryway.snapshot import Published, Snapshot
@@ -52,8 +51,11 @@ def serving_at(urls: Sequence[str], public_url: str | None) -> Serving:
 
 def card_bytes(descriptor: Descriptor, serving: Serving, identity: Identity) -> bytes:
     """The card as it is served: signed, UTF-8. Raises DescriptorError `NOT_BOUND`."""
-    card = sign_card(card_of(descriptor, serving).members, identity)
-    return json.dumps(card, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return _signed(card_of(descriptor, serving).members, identity)
+
+
+def _signed(card: Mapping[str, JsonValue], identity: Identity) -> bytes:
+    return json.dumps(sign_card(card, identity), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 class Projector:
@@ -71,8 +73,9 @@ class Projector:
     def card(self, descriptor: Descriptor) -> bytes:
         """The card of a version, as it is served. Of a large Descriptor it takes a while: for a worker thread."""
         self._made_for = serving = self._serving()
-        _tell_unnamed(descriptor, serving)
-        return card_bytes(descriptor, serving, self._identity)
+        card = card_of(descriptor, serving).members
+        _tell_unnamed(card, serving)
+        return _signed(card, self._identity)
 
 
 def check_served(snapshot: Snapshot) -> bool:
@@ -97,14 +100,17 @@ def check_card(data: bytes, descriptor: Descriptor) -> bool:
     return True
 
 
-def _tell_unnamed(descriptor: Descriptor, serving: Serving) -> None:
+def _tell_unnamed(card: Mapping[str, JsonValue], serving: Serving) -> None:
     """Says which address of the settings a card does not name, or that it names none: an operator would wonder."""
-    named = serving.named(view(descriptor).access)
-    if serving.public_url is not None and serving.public_url not in named:
+    named = card["supportedInterfaces"]
+    stated = serving.public_url
+    if not isinstance(named, list) or not named:
+        log.warning("no_address_named", reason="each leads here from outside, and no scheme over http is declared")
+    elif stated is not None and not any(
+        isinstance(one, dict) and one["url"] == f"{stated}{ENTRYWAY.decode()}" for one in named
+    ):
         log.warning(
             "public_url_not_named",
-            public_url=serving.public_url,
+            public_url=stated,
             reason="it leads here from outside, and the Descriptor's access declares no scheme over http",
         )
-    elif not named:
-        log.warning("no_address_named", reason="every address is global, and no scheme over http is declared")

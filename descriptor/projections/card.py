@@ -31,6 +31,7 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.projections.serving import BY_DIGEST, Serving
 from descriptor.projections.tracing import Entries, Projection, Said, Tree, fixed, lay_out, said
+from descriptor.strictjson import JsonValue
 from descriptor.view import Offering, View, view
 from descriptor.view.values import Input, Output
 
@@ -53,7 +54,6 @@ def card_of(descriptor: Descriptor, serving: Serving) -> Projection:
     seen = view(descriptor)
     if seen.subject_id is None:
         raise DescriptorError("NOT_BOUND", "A draft has no card; publishing gives it a subject.", "/subject")
-    unread = frozenset(seen.not_stated())
     urls = serving.named(seen.access)
     return lay_out(
         {
@@ -69,7 +69,7 @@ def card_of(descriptor: Descriptor, serving: Serving) -> Projection:
             },
             "defaultInputModes": _defaults(seen.default_input_modes, "/default_input_modes"),
             "defaultOutputModes": _defaults(seen.default_output_modes, "/default_output_modes"),
-            "skills": Entries([_skill(one, unread) for one in seen.offerings or ()], "id", "/offerings"),
+            "skills": Entries([_skill(one, seen) for one in seen.offerings or ()], "id", "/offerings"),
         }
     )
 
@@ -103,28 +103,31 @@ def _provider(seen: View, urls: Sequence[str]) -> dict[str, Tree]:
     }
 
 
-def _skill(offering: Offering, unread: frozenset[str]) -> dict[str, Tree]:
+def _skill(offering: Offering, seen: View) -> dict[str, Tree]:
     at = offering.pointer
     tags = [offering.scope, *(one for one in (offering.focus, offering.role) if one is not None)]
+    sent = [one for one in offering.inputs or () if _is_sent(one)]
+    taken = _stated_at(f"{at}/input_modes", offering.input_modes, "/default_input_modes", seen.default_input_modes)
+    given = _stated_at(f"{at}/output_modes", offering.output_modes, "/default_output_modes", seen.default_output_modes)
     return {
         "id": said(offering.id, f"{at}/id").or_neutral(at),
         "name": said(offering.name, f"{at}/name").or_neutral(NOT_STATED),
         "description": said(offering.description, f"{at}/description").or_neutral(NOT_STATED),
         "tags": said([*tags], f"{at}/scope", f"{at}/focus", f"{at}/role"),
-        "inputModes": _modes("input", offering, unread),
-        "outputModes": _modes("output", offering, unread),
+        "inputModes": said(_modes(offering.input_modes, sent), taken, f"{at}/inputs"),
+        "outputModes": said(_modes(offering.output_modes, offering.outputs or ()), given, f"{at}/outputs"),
     }
 
 
-def _modes(way: str, offering: Offering, unread: frozenset[str]) -> Said:
-    """What an offering takes or gives: the modes that hold for it, and those its inputs or outputs have."""
-    listed = f"{offering.pointer}/{way}_modes"
-    # The offering's own modes stand over the agent's (6.9).
-    own = f"/default_{way}_modes" if listed in unread else listed
-    taken = way == "input"
-    stated = offering.input_modes if taken else offering.output_modes
-    things = [one for one in offering.inputs or () if _is_sent(one)] if taken else offering.outputs or ()
-    return said([*_once((*(stated or ()), *_kinds(things)))] or None, own, f"{offering.pointer}/{way}s")
+def _stated_at(own: str, modes: tuple[str, ...] | None, default: str, defaults: tuple[str, ...] | None) -> str:
+    """Where the modes of an offering are stated: the view hands on the agent's where it states none (6.9)."""
+    return default if modes and modes is defaults else own
+
+
+def _modes(stated: Sequence[str] | None, things: Iterable[Input] | Iterable[Output]) -> list[JsonValue] | None:
+    """The modes that hold for an offering, then those of its inputs or outputs, each once; None for none."""
+    kinds = (COARSE.get(thing.kind, thing.kind) for thing in things if thing.kind is not None)
+    return [*dict.fromkeys((*(stated or ()), *kinds))] or None
 
 
 def _defaults(modes: tuple[str, ...] | None, pointer: str) -> Said:
@@ -132,14 +135,6 @@ def _defaults(modes: tuple[str, ...] | None, pointer: str) -> Said:
     return said([*modes] if modes else None, pointer).or_neutral([SILENT_MODE])
 
 
-def _kinds(things: Iterable[Input] | Iterable[Output]) -> list[str]:
-    return [COARSE.get(thing.kind, thing.kind) for thing in things if thing.kind is not None]
-
-
 def _is_sent(one: Input) -> bool:
     """Whether an input travels to the agent: what is reached, and what is granted, does not."""
     return not one.external and not one.via
-
-
-def _once(modes: Iterable[str]) -> list[str]:
-    return [*dict.fromkeys(modes)]
