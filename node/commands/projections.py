@@ -33,6 +33,7 @@ from node.targets import Target, find
 
 Value = TypeVar("Value")
 
+SHOWN, LONGEST = 50, 300  # differences that people are shown, and characters of a value
 SAVE = click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", help="Write it here as well.")
 
 
@@ -173,7 +174,9 @@ def _tell_drift(console: Console, drift: Drift) -> None:
     facts += [("Descriptor", drift.descriptor)]
     if signature is not None:
         facts += [("signature", " ".join(filter(None, (signature.state.value, signature.reason))))]
-    lines = [line for one in drift.differences for line in _difference_lines(one)]
+    lines = [line for one in drift.differences[:SHOWN] for line in _difference_lines(one)]
+    if len(drift.differences) > SHOWN:
+        lines.append(f"... and {len(drift.differences) - SHOWN} more, which --json lists.")
     verdict = "They agree." if drift.agrees else "They do not agree. The Descriptor is what its operator signed."
     console.result(document, [*columns(facts), "", *lines, verdict])
     if not drift.agrees:
@@ -182,13 +185,16 @@ def _tell_drift(console: Console, drift: Drift) -> None:
 
 def _difference_lines(one: Difference) -> list[str]:
     sources = ", ".join(place or "its bytes" for place in one.sources)
-    stands, expected = (
-        "nothing" if value is None else json.dumps(value, ensure_ascii=False) for value in (one.stands, one.expected)
-    )
+    stands, expected = (_cut(value) for value in (one.stands, one.expected))
     return [
         f"{one.kind}: {one.pointer} says {stands}",
         f"    from the Descriptor, at {sources}: {expected}",
     ]
+
+
+def _cut(value: JsonValue) -> str:
+    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _verify(console: Console, file: str, target: str | None) -> None:

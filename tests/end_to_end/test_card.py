@@ -181,6 +181,17 @@ def test_the_drift_of_a_card_that_was_edited_is_named_by_both_places(node: Node,
     assert end.out.splitlines()[-1].startswith("They do not agree.")
 
 
+def test_a_card_of_very_many_differences_is_told_in_bounds(node: Node, home: Home, tmp_path: Path) -> None:
+    file = tmp_path / "card.json"
+    skills = [{"id": str(number), "name": "\x1b[2J" * 1000} for number in range(60)]
+    file.write_text(json.dumps({**node.get(CARD).json(), "skills": skills}))
+    end = told("drift", file, home=home)
+    assert (end.exit_code, "... and 12 more, which --json lists." in end.out) == (1, True)
+    assert "\x1b" not in end.out
+    assert max(map(len, end.out.splitlines())) < 1000
+    assert len(told("drift", file, "--json", home=home).document()["differences"]) == 62
+
+
 def test_a_reference_holds_against_the_node_that_serves_the_version_long_after(tmp_path: Path) -> None:
     with fresh_home() as home:
         published(home, demo("1"))
