@@ -140,9 +140,7 @@ def finding_lines(findings: Iterable[Mapping[str, str]]) -> Iterable[str]:
 
 
 def read_input(path: str, most: int = MAX_BYTES) -> bytes:
-    """The bytes of a file, or of stdin for `-`: as many as a Descriptor may have, and one that says there are more.
-
-    `most`: bytes, where the file is no Descriptor.
+    """The bytes of a file, or of stdin for `-`: as many as a document may have, and one that says there are more.
 
     Raises NodeError INPUT_UNREADABLE.
     """

@@ -20,7 +20,7 @@ from tests.descriptor.rules.cases import BOUND, DRAFT, ID, OFFERING, SEALED
 from tests.descriptor.whole import WHOLE
 
 ROOT = Path(__file__).parents[3]
-SNAPSHOTS = Path(__file__).with_name("snapshots")
+SNAPSHOTS = Path(__file__).with_name("projected")
 SERVING = Serving(("http://192.168.1.20:7420",), None, "/entryway", "agentmesh-envelope-v1", "0.3.0")
 
 
