@@ -14,6 +14,7 @@ from typing import Self
 from descriptor.digests import digest_of
 from descriptor.document import Descriptor
 from descriptor.timestamps import format_timestamp
+from entryway.description import admission_of, described, door_statement, usage
 from entryway.http import Response, header_text, response
 from entryway.reply import Beside, ReplyPayload
 from entryway.router import CORS, EXPOSED, PLAIN_TYPE
@@ -76,7 +77,10 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The current version and every answer that is made of it. `card`: the A2A card, whose ETag is its own digest."""
+    """The current version and every answer that is made of it.
+
+    `card`: the A2A card, under its own digest. `admission`: as the version declares; `None` where not stated.
+    """
 
     descriptor: Descriptor
     seq: int
@@ -86,6 +90,10 @@ class Published:
     card: Representation
     shown: ReplyPayload
     beside: Beside
+    described: ReplyPayload
+    accepting: ReplyPayload
+    usage: ReplyPayload
+    admission: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +146,8 @@ def published(descriptor: Descriptor, seq: int, published_at: float, card: bytes
             }
         ),
         beside=Beside.of(descriptor.data),
+        described=ReplyPayload.of(described(descriptor)),
+        accepting=ReplyPayload.of(door_statement(descriptor.members)),
+        usage=ReplyPayload.of(usage(descriptor)),
+        admission=admission_of(descriptor.members),
     )

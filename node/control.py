@@ -11,6 +11,7 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
 | `POST /reload` | reads the settings again, as SIGHUP does |
 | `GET /card` | the A2A card, exact bytes |
+| `POST /roster` | one change of the roster, as `node.roster` lists them |
 | `GET /peers?since=` | the peers, and a number that counts their changes; with that number only if it has moved on |
 | `POST /peers/forget` | `{"id"}`: forgets a peer, and the handle that is pinned to it |
 | `POST /follow`, `POST /unfollow` | `{"id", "url"}`, `{"id"}`: a standing subscription, and its end |
@@ -31,7 +32,7 @@ from urllib.parse import parse_qs
 
 from descriptor.errors import DescriptorError
 from descriptor.keys import decode_public
-from descriptor.strictjson import MAX_BYTES, parse
+from descriptor.strictjson import MAX_BYTES, JsonValue, parse
 from entryway.errors import EntrywayError
 from entryway.http import Request, Response, json_body, response
 from entryway.router import NO_STORE, Router, get, post
@@ -40,7 +41,7 @@ from node.home import Home, unusable
 from node.publisher import Outcome
 from store import StoreError
 
-BODY_LIMIT = MAX_BYTES + 4096
+BODY_LIMIT = 2 * MAX_BYTES + 4096  # a roster travels as a text inside of a document
 JSON = (("Content-Type", "application/json"), NO_STORE)
 
 
@@ -61,6 +62,9 @@ class Operated(Protocol):
 
     def card(self) -> bytes:
         """The A2A card as it is served."""
+
+    async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
+        """Changes the roster; says what it is now."""
 
     def peers(self, since: int | None) -> Mapping[str, object]:
         """The peers, and a number that counts their changes; only the number when it is `since` still."""
@@ -122,6 +126,12 @@ def control_router(node: Operated) -> Router:
     async def card(_request: Request) -> Response:
         return response(200, JSON, node.card())
 
+    async def roster(request: Request) -> Response:
+        change = parse(request.body, max_bytes=BODY_LIMIT)
+        if not isinstance(change, dict):
+            raise NodeError("INPUT_INVALID", "A change of the roster is one object.")
+        return response(200, JSON, json_body(await node.change_roster(change)))
+
     def peers(request: Request) -> Response:
         since = parse_qs(request.query.decode("latin-1")).get("since", [""])[-1]
         number = int(since) if since.isascii() and since.isdecimal() and len(since) < 19 else None
@@ -158,6 +168,7 @@ def control_router(node: Operated) -> Router:
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),
             b"/card": get("card", _operating(card), public=False),
+            b"/roster": post("roster", _operating(roster)),
             b"/peers": get("peers", peers, public=False),
             b"/peers/forget": post("forget", _operating(forget)),
             b"/follow": post("follow", _operating(follow)),
@@ -167,7 +178,7 @@ def control_router(node: Operated) -> Router:
         {},
         BODY_LIMIT,
         "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, /card, "
-        "/peers, /peers/forget, /follow, /unfollow and /follows.",
+        "/roster, /peers, /peers/forget, /follow, /unfollow and /follows.",
     )
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,15 +28,18 @@ import structlog
 import trio
 
 from descriptor.errors import DescriptorError
+from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
+from entryway.door import Door, Keep, KnockLimits
 from entryway.events import Feed, FeedLimits
 from entryway.protections import AddressLimits
 from entryway.registry import Registry, RegistryLimits
+from entryway.roster import enforced
 from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
 from entryway.snapshot import Damaged, Published, Snapshot, card_representation, published
 from node.addresses import listen, urls
-from node.archive import StoreArchive, StoreKept, load_snapshot
+from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
 from node.config import Limits, RegistryRole, Settings, changed
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
@@ -45,6 +49,7 @@ from node.identity import Keys
 from node.open_files import allow_open_files
 from node.projecting import Projector, check_served, serving_at
 from node.publisher import Outcome, Publisher, terms_of, with_terms
+from node.roster import RosterKeeper
 from node.systemd import Notifier, watchdog_interval
 from node.vicinity import PRIVATE, Vicinity
 from store import Reader, Store
@@ -52,6 +57,8 @@ from store import Reader, Store
 ADDRESSES_RECHECK = 30.0  # seconds: a lease, a cable or a network may have changed
 
 log = structlog.get_logger("node")
+
+ENFORCED = "enforced"
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class Daemon:
         self._notifier = Notifier.from_environ(settled.environ)
         self._writing = trio.CapacityLimiter(1)
         self._served_anew = trio.Event()
-        self._urls: list[str] = []
+        self._listeners: list[socket.socket] = []
 
     async def run(self) -> None:
         """Runs until a signal stops it. Raises NodeError and StoreError for what keeps it from starting."""
@@ -95,7 +102,9 @@ class Daemon:
         ):
             terms = terms_of(self._settled.keys, self._settings)
             self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
+            self._roster = RosterKeeper(store, writers_reader, identity, time.time)
             archive = StoreArchive(reader, identity.id, others=self._settings.registry.registry)
+            keep = KnockKeeper(store, self._writing).keep
             self._kept = StoreKept(store, archive, self._writing)
             self._following = Following(self._kept, time.time)
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
@@ -104,16 +113,17 @@ class Daemon:
                 if self._settings.registry.registry
                 else None
             )
-            listeners = [
+            self._listeners = listeners = [
                 opened.enter_context(listener)
                 for listener in listen(self._settings.http.host, self._settings.http.port)
             ]
-            self._projector = Projector(identity, lambda: serving_at(urls(listeners), self._settings.http.public_url))
+            self._projector = Projector(identity, lambda: serving_at(self._urls(), self._settings.http.public_url))
             self._entryway = Entryway(
                 identity,
                 archive,
                 time.time,
                 snapshot=load_snapshot(reader, identity.id, self._projector.card),
+                door=self._door(reader, keep),
                 feed=self._feed,
                 body_limit=limits.entryway_body,
                 registry=self._registry,
@@ -129,7 +139,6 @@ class Daemon:
             control = opened.enter_context(control_listener(home))
             self._socket = home.socket.stat().st_ino
             opened.callback(remove_socket, home, self._socket)
-            self._urls = urls(listeners)
             self._entryway.private = self._settings.discovery.visibility == PRIVATE
             self._vicinity = Vicinity(
                 identity.id,
@@ -169,9 +178,11 @@ class Daemon:
             "digest": snapshot.digest if isinstance(snapshot, Damaged) else descriptor and descriptor.digest,
             "agent_version": descriptor and descriptor.agent_version,
             "published_at": format_timestamp(snapshot.published_at) if isinstance(snapshot, Published) else None,
-            "urls": self._urls,
+            "urls": self._urls(),
             "uptime_seconds": round(time.monotonic() - self._started, 1),
             "connections": len(self._server.connections),
+            "roster": self._roster_state,
+            "knocks": len(self._entryway.door.waiting(time.time())),
             "subscribers": self._feed.listening,
             "follows": self._following.document(),
             "peers": self._vicinity.verified,
@@ -212,6 +223,17 @@ class Daemon:
             raise NodeError("NOT_PUBLISHED", "The node serves no card: no version that can be read is published.")
         return snapshot.card.full.body
 
+    async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
+        """Changes the roster, and goes by it from then on. Raises NodeError, DescriptorError and StoreError."""
+        async with self._writing:
+            changed_roster = await trio.to_thread.run_sync(self._roster.change, change)
+            self._entryway.door.policy = changed_roster.policy
+            if changed_roster.admitted is not None:
+                self._entryway.door.forget(changed_roster.admitted)
+            self._roster_state = ENFORCED
+        log.info("roster_changed", act=change.get("act"), subject=change.get("subject"))
+        return changed_roster.document
+
     def peers(self, since: int | None) -> Mapping[str, object]:
         """The peers, and a number that counts their changes; only the number when it is `since` still."""
         return self._vicinity.peers(since)
@@ -243,6 +265,7 @@ class Daemon:
         self._entryway.router.limit_bodies(settings.limits.entryway_body)
         self._settled.apply_log(settings)
         limits = settings.limits
+        self._entryway.door.limits = knock_limits(limits)
         allow_open_files(limits)
         self._server.limits = self._control.limits = server_limits(limits)
         self._feed.limits = feed_limits(limits)
@@ -261,6 +284,10 @@ class Daemon:
         self._served_anew.set()
         log.info("settings_reloaded", taken=taken, need_restart=waiting)
         return {"taken": taken, "need_restart": waiting}
+
+    def _urls(self) -> list[str]:
+        """The base URLs that the node is reached under just now."""
+        return urls(self._listeners)
 
     def _current_digest(self) -> str | None:
         snapshot = self._entryway.snapshot
@@ -309,12 +336,23 @@ class Daemon:
                     self._entryway.snapshot = replace(snapshot, card=card_representation(card))
                     log.info("card_made_anew", digest=snapshot.descriptor.digest)
 
+    def _door(self, reader: Reader, keep: Keep) -> Door:
+        """The door as the roster that is kept has it. One that is not enforced is said loudly, and is not gone by."""
+        owner = self._settled.keys.identity.id
+        document = reader.roster(owner)
+        found = enforced(document, owner)
+        self._roster_state = ENFORCED if document is not None else "none: the conservative defaults hold"
+        if found.problem is not None:
+            self._roster_state = f"not enforced, the conservative defaults hold: {found.problem}"
+            log.error("roster_not_enforced", reason=found.problem, remedy="agent-node roster import FILE")
+        return Door(found.policy, reader.knocks(), keep, knock_limits(self._settings.limits))
+
     def _announce_ready(self) -> None:
         snapshot = self._entryway.snapshot
         digest = snapshot.descriptor.digest if isinstance(snapshot, Published) else None
-        log.info("ready", id=self._settled.keys.identity.id, url=self._urls[0], digest=digest)
-        self._notifier.ready(f"listening on {self._urls[0]}")
-        self._settled.on_ready(self._urls)
+        log.info("ready", id=self._settled.keys.identity.id, url=self._urls()[0], digest=digest)
+        self._notifier.ready(f"listening on {self._urls()[0]}")
+        self._settled.on_ready(self._urls())
 
     async def _heed_signals(
         self, scope: trio.CancelScope, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
@@ -341,13 +379,18 @@ class Daemon:
             self.reload()
         except (NodeError, DescriptorError) as error:
             log.error("settings_kept", code=error.code, reason=error.message)
-        self._notifier.ready(f"listening on {self._urls[0]}")
+        self._notifier.ready(f"listening on {self._urls()[0]}")
 
     async def _tell_watchdog(self) -> None:
         interval = watchdog_interval(self._settled.environ)
         while interval is not None:
             self._notifier.watchdog()
             await trio.sleep(interval)
+
+
+def knock_limits(limits: Limits) -> KnockLimits:
+    """The settings as the door takes them."""
+    return KnockLimits(limits.knock_wait, limits.knocks_per_day)
 
 
 def registry_limits(role: RegistryRole) -> RegistryLimits:
