@@ -97,7 +97,8 @@ def reference_command(
     if not arguments:
         raise NodeError("USAGE", "Name a member by its JSON Pointer, such as /offerings/0/inputs.", Exit.UNREADABLE)
     descriptor = _current(console) if digest is None else _kept(console, digest)
-    if location is None:
+    # Versions of other agents are kept here, and not served.
+    if location is None and descriptor.subject_id == console.agent_id():
         urls = _serving(console).named(view(descriptor).access)
         location = f"{urls[0]}{BY_DIGEST}{descriptor.digest}" if urls else None
     members = Reference.to(descriptor, arguments, location).document()

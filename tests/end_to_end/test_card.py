@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from node.home import Home
+from store import Store
 from tests.end_to_end.harness import ROOT, Node, fresh_home, running
 from tests.node.parts import identity_of, published, told
 
@@ -225,3 +226,21 @@ def test_a_card_is_made_where_no_node_runs_and_names_no_address() -> None:
             identity_of(home).id
         )
         assert "does not run" in end.err
+
+
+def test_another_agents_kept_version_is_referenced_without_this_nodes_address_and_its_card_compared(
+    tmp_path: Path,
+) -> None:
+    with fresh_home() as home, fresh_home() as peer:
+        published(home, demo("1"))
+        digest = published(peer, demo("7"))
+        data = told("show", "--raw", home=peer).out.encode()
+        with Store.open(home.database) as store:
+            subject = identity_of(peer).id
+            store.keep(data=data, digest=digest, subject=subject, agent_version="7", published_at=1.0, current=True)
+        told("card", "--save", tmp_path / "card.json", home=peer)
+        with running(home):
+            made = told("reference", "/does", "--digest", digest, "--json", home=home).document()
+            assert set(made) == {"reference", "digest", "members"}
+            compared = told("drift", tmp_path / "card.json", "--json", home=home).document()
+            assert (compared["descriptor"], compared["signature"], compared["agrees"]) == (digest, "verified", True)
