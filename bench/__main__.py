@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import checking, neighbors, subscribers
+from bench import checking, neighbors, projecting, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -29,9 +29,10 @@ from bench.report import Document, measurements, percentiles, spread, targets
 from bench.rounds import SERVER_OF, Schedule, contestant, run_rounds
 from bench.servers import Running
 from bench.single import publish_milliseconds, start_seconds
+from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish", "check", "subscribers", "neighbors")
+SINGLE = ("start", "memory", "publish", "check", "projections", "subscribers", "neighbors")
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
@@ -105,6 +106,10 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
         if "check" in wanted:
             _tell("checking Descriptors")
             checked = report["check"] = checking.measure(checking.documents(time.time()))
+        if "projections" in wanted:
+            _tell("making projections")
+            identity = Identity.generate()
+            report["projections"] = projecting.measure(checking.documents(time.time()), identity)
         listening = {}
         if "subscribers" in wanted:
             _tell("listening to events")

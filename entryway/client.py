@@ -36,6 +36,7 @@ from entryway.verdict import Verdict, judge_reply, read_error, shown
 
 DEFAULT_PORT = 7420
 HISTORY_BYTES = 4096  # bytes of one version in a history
+CARD_BYTES = 2**22  # bytes of a card: what it adds to each offering may come to more than a small one says
 SCHEMES = ("http", "https")
 
 _AGENT_ID = re.compile(r"U[A-Z2-7]{55}")
@@ -174,6 +175,17 @@ async def fetch(url: str, digest: str, *, limits: ClientLimits = DEFAULT_LIMITS)
         raise ClientError(
             "DIGEST_MISMATCH", f"The bytes that came have the digest {digest_of(received.body)}, not {digest}."
         )
+    return received.body
+
+
+async def card(url: str, *, limits: ClientLimits = DEFAULT_LIMITS) -> bytes:
+    """The A2A card that the node at `url`, a base URL (`target_url`), serves. It is what came, and not yet verified.
+
+    Raises ClientError: UNREACHABLE, TIMEOUT, TOO_LARGE, UNREADABLE_REPLY, REFUSED. Source: binding 3.
+    """
+    received = await _send(f"{url}/.well-known/agent-card.json", CARD_BYTES, limits.wait, accept=Codec.JSON)
+    if received.status != 200:
+        raise _refused(received, _error_of(received))
     return received.body
 
 

@@ -231,6 +231,11 @@ class Response(NamedTuple):
     body_size: int
     shared: bytes = b""
 
+    @property
+    def body(self) -> bytes:
+        """The whole body, copied."""
+        return self.tail[len(self.tail) - self.body_size :] + self.shared
+
     def parts(self, date: bytes, *, head: bool, close: bool) -> tuple[bytes, bytes, bytes]:
         """What to send, in three parts, the last of which is the same object for everybody it is sent to.
 

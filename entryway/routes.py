@@ -45,6 +45,8 @@ from entryway.snapshot import (
 from store import Version
 
 DESCRIPTORS = b"/descriptors/"
+ENTRYWAY = b"/entryway"
+CARD = b"/.well-known/agent-card.json"
 # Bytes of a signed question above which its canonical form is worked out in a worker thread, one at a time: up to a
 # tenth of a second of the processor, which anybody may ask for and everybody else would wait for.
 LARGE_QUESTION = 4096
@@ -92,9 +94,10 @@ class Entryway:
         self.router = Router(
             {
                 b"/.well-known/agent-descriptor.json": get("well-known", self._open(self._well_known), public=True),
+                CARD: get("card", self._open(self._card), public=True),
                 b"/descriptors": get("history", self._open(self._history), public=True),
                 b"/events": get("events", self._open(self._events), public=True),
-                b"/entryway": post("entryway", self._entryway),
+                ENTRYWAY: post("entryway", self._entryway),
                 **registered,
             },
             {DESCRIPTORS: get("by-digest", self._open(self._by_digest), public=True), **shelved},
@@ -113,9 +116,15 @@ class Entryway:
         return reading
 
     def _well_known(self, request: Request) -> Response:
+        return self._published().well_known.answer(request.headers.get(b"if-none-match"))
+
+    def _card(self, request: Request) -> Response:
+        return self._published().card.answer(request.headers.get(b"if-none-match"))
+
+    def _published(self) -> Published:
         snapshot = self.snapshot
         if isinstance(snapshot, Published):
-            return snapshot.well_known.answer(request.headers.get(b"if-none-match"))
+            return snapshot
         if isinstance(snapshot, NonePublished):
             raise EntrywayError("NOT_PUBLISHED", "This agent has not published a Descriptor.")
         raise unavailable()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Self
 
+from descriptor.digests import digest_of
 from descriptor.document import Descriptor
 from descriptor.timestamps import format_timestamp
 from entryway.description import admission_of, described, door_statement, usage
@@ -76,13 +77,17 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The current version and every answer that is made of it. `admission`: as it declares; `None` where not stated."""
+    """The current version and every answer that is made of it.
+
+    `card`: the A2A card, under its own digest. `admission`: as the version declares; `None` where not stated.
+    """
 
     descriptor: Descriptor
     seq: int
     published_at: float
     well_known: Representation
     by_digest: Representation
+    card: Representation
     shown: ReplyPayload
     beside: Beside
     described: ReplyPayload
@@ -109,8 +114,17 @@ Snapshot = Published | NonePublished | Damaged
 NONE_PUBLISHED = ReplyPayload.of({"status": "none-published"})
 
 
-def published(descriptor: Descriptor, seq: int, published_at: float) -> Published:
-    """The snapshot of a version. `published_at` is in seconds since 1970; `seq` is its number in the history."""
+def card_representation(card: bytes) -> Representation:
+    """The card, laid out. It changes with the addresses of the node as well, so it is named by bytes of its own."""
+    digest = digest_of(card)
+    return Representation.of(card, digest, validators(digest, "no-cache"))
+
+
+def published(descriptor: Descriptor, seq: int, published_at: float, card: bytes) -> Published:
+    """The snapshot of a version.
+
+    `published_at` is in seconds since 1970; `seq` is its number in the history; `card` its A2A card as it is served.
+    """
     agent_version = descriptor.agent_version or ""
     named = (("Agent-Version", header_text(agent_version)),) if len(agent_version) <= LONGEST_HEADER_VERSION else ()
     data, digest = descriptor.data, descriptor.digest
@@ -121,6 +135,7 @@ def published(descriptor: Descriptor, seq: int, published_at: float) -> Publishe
         published_at=published_at,
         well_known=Representation.of(data, digest, validators(digest, "no-cache", *named, last_modified)),
         by_digest=Representation.of(data, digest, validators(digest, IMMUTABLE)),
+        card=card_representation(card),
         shown=ReplyPayload.of(
             {
                 "status": "published",

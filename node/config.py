@@ -70,6 +70,15 @@ class Http:
         one_word=True,
     )
     port: int = setting(7420, "The TCP port; 0 takes any free one.", low=0, high=65535, reload=False)
+    public_url: str | None = setting(
+        None,
+        "The URL under which callers reach the node where it is another than those it listens on: a name, a proxy, a "
+        "forwarded port. The A2A card and the registration name it, and nothing else. One that leads here from outside "
+        "the network is named only where the Descriptor's access declares a scheme over http, which is what opens an "
+        "agent to outside callers.",
+        base_url=True,
+        example="https://desk.example.net",
+    )
 
 
 @dataclass(frozen=True)

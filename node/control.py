@@ -10,6 +10,7 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `POST /publish?respell=&acts_for=&organization_name=` | publishes the body |
 | `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
 | `POST /reload` | reads the settings again, as SIGHUP does |
+| `GET /card` | the A2A card, exact bytes |
 | `POST /roster` | one change of the roster, as `node.roster` lists them |
 | `GET /peers?since=` | the peers, and a number that counts their changes; with that number only if it has moved on |
 | `POST /peers/forget` | `{"id"}`: forgets a peer, and the handle that is pinned to it |
@@ -58,6 +59,9 @@ class Operated(Protocol):
 
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again."""
+
+    def card(self) -> bytes:
+        """The A2A card as it is served."""
 
     async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
         """Changes the roster; says what it is now."""
@@ -119,6 +123,9 @@ def control_router(node: Operated) -> Router:
         digest, agent_version = _texts(request, "digest", "as")
         return response(200, JSON, json_body((await node.rollback(digest, agent_version)).document()))
 
+    async def card(_request: Request) -> Response:
+        return response(200, JSON, node.card())
+
     async def roster(request: Request) -> Response:
         change = parse(request.body, max_bytes=BODY_LIMIT)
         if not isinstance(change, dict):
@@ -160,6 +167,7 @@ def control_router(node: Operated) -> Router:
             b"/publish": post("publish", _operating(publish)),
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),
+            b"/card": get("card", _operating(card), public=False),
             b"/roster": post("roster", _operating(roster)),
             b"/peers": get("peers", peers, public=False),
             b"/peers/forget": post("forget", _operating(forget)),
@@ -169,7 +177,7 @@ def control_router(node: Operated) -> Router:
         },
         {},
         BODY_LIMIT,
-        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, "
+        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, /card, "
         "/roster, /peers, /peers/forget, /follow, /unfollow and /follows.",
     )
 

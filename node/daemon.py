@@ -4,6 +4,7 @@
     control        the control socket
     following      keeps the versions of the agents that are followed
     vicinity       announces the node, hears and asks its peers
+    projections    compares what is served with its Descriptor, and keeps its addresses true
     signals        SIGTERM and SIGINT stop, SIGHUP reloads; a second SIGTERM or SIGINT stops at once
     watchdog       tells systemd that the loop still turns
 
@@ -15,11 +16,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 import structlog
@@ -35,7 +37,7 @@ from entryway.registry import Registry, RegistryLimits
 from entryway.roster import enforced
 from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
-from entryway.snapshot import Damaged, Published, published
+from entryway.snapshot import Damaged, Published, Snapshot, card_representation, published
 from node.addresses import listen, urls
 from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
 from node.config import Limits, RegistryRole, Settings, changed
@@ -45,11 +47,14 @@ from node.following import Following, follow_document
 from node.home import Home
 from node.identity import Keys
 from node.open_files import allow_open_files
+from node.projecting import Projector, check_served, serving_at
 from node.publisher import Outcome, Publisher, terms_of, with_terms
 from node.roster import RosterKeeper
 from node.systemd import Notifier, watchdog_interval
 from node.vicinity import PRIVATE, Vicinity
 from store import Reader, Store
+
+ADDRESSES_RECHECK = 30.0  # seconds: a lease, a cable or a network may have changed
 
 log = structlog.get_logger("node")
 
@@ -81,7 +86,8 @@ class Daemon:
         self._started = time.monotonic()
         self._notifier = Notifier.from_environ(settled.environ)
         self._writing = trio.CapacityLimiter(1)
-        self._urls: list[str] = []
+        self._served_anew = trio.Event()
+        self._listeners: list[socket.socket] = []
 
     async def run(self) -> None:
         """Runs until a signal stops it. Raises NodeError and StoreError for what keeps it from starting."""
@@ -107,11 +113,16 @@ class Daemon:
                 if self._settings.registry.registry
                 else None
             )
+            self._listeners = listeners = [
+                opened.enter_context(listener)
+                for listener in listen(self._settings.http.host, self._settings.http.port)
+            ]
+            self._projector = Projector(identity, lambda: serving_at(self._urls(), self._settings.http.public_url))
             self._entryway = Entryway(
                 identity,
                 archive,
                 time.time,
-                snapshot=load_snapshot(reader, identity.id),
+                snapshot=load_snapshot(reader, identity.id, self._projector.card),
                 door=self._door(reader, keep),
                 feed=self._feed,
                 body_limit=limits.entryway_body,
@@ -125,14 +136,9 @@ class Daemon:
             )
             self._server = Server(self._entryway.router, server_limits(limits), self._addresses)
             self._control = Server(control_router(self), server_limits(limits))
-            listeners = [
-                opened.enter_context(listener)
-                for listener in listen(self._settings.http.host, self._settings.http.port)
-            ]
             control = opened.enter_context(control_listener(home))
             self._socket = home.socket.stat().st_ino
             opened.callback(remove_socket, home, self._socket)
-            self._urls = urls(listeners)
             self._entryway.private = self._settings.discovery.visibility == PRIVATE
             self._vicinity = Vicinity(
                 identity.id,
@@ -149,6 +155,7 @@ class Daemon:
                 nursery.start_soon(archive.run)
                 nursery.start_soon(self._feed.run)
                 nursery.start_soon(self._following.run)
+                nursery.start_soon(self._keep_projections)
                 async with trio.open_nursery() as serving:
                     await serving.start(self._server.serve, listeners)
                     await serving.start(self._control.serve, [control])
@@ -171,7 +178,7 @@ class Daemon:
             "digest": snapshot.digest if isinstance(snapshot, Damaged) else descriptor and descriptor.digest,
             "agent_version": descriptor and descriptor.agent_version,
             "published_at": format_timestamp(snapshot.published_at) if isinstance(snapshot, Published) else None,
-            "urls": self._urls,
+            "urls": self._urls(),
             "uptime_seconds": round(time.monotonic() - self._started, 1),
             "connections": len(self._server.connections),
             "roster": self._roster_state,
@@ -208,6 +215,13 @@ class Daemon:
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again. Raises NodeError, DescriptorError and StoreError."""
         return await self._changing(lambda: self._publisher.rollback(digest, agent_version))
+
+    def card(self) -> bytes:
+        """The A2A card as it is served, to whomever. Raises NodeError NOT_PUBLISHED."""
+        snapshot = self._entryway.snapshot
+        if not isinstance(snapshot, Published):
+            raise NodeError("NOT_PUBLISHED", "The node serves no card: no version that can be read is published.")
+        return snapshot.card.full.body
 
     async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
         """Changes the roster, and goes by it from then on. Raises NodeError, DescriptorError and StoreError."""
@@ -267,8 +281,13 @@ class Daemon:
         self._entryway.private = settings.discovery.visibility == PRIVATE
         self._vicinity.take(settings)
         self._vicinity.announce(self._entryway.snapshot)
+        self._served_anew.set()
         log.info("settings_reloaded", taken=taken, need_restart=waiting)
         return {"taken": taken, "need_restart": waiting}
+
+    def _urls(self) -> list[str]:
+        """The base URLs that the node is reached under just now."""
+        return urls(self._listeners)
 
     def _current_digest(self) -> str | None:
         snapshot = self._entryway.snapshot
@@ -277,10 +296,12 @@ class Daemon:
     async def _changing(self, act: Callable[[], Outcome]) -> Outcome:
         # The lock spans the swap, so that two publishes are answered in the order in which they were committed.
         async with self._writing:
-            outcome = await trio.to_thread.run_sync(act)
-            if outcome.changed or (outcome.current and isinstance(self._entryway.snapshot, Damaged)):
-                self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at)
+            # One trip to the worker thread: between the commit and the swap nothing may be given up.
+            outcome, card = await trio.to_thread.run_sync(self._done, act)
+            if card is not None:
+                self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at, card)
                 self._vicinity.announce(self._entryway.snapshot)
+                self._served_anew.set()
             if outcome.event is not None:
                 self._feed.announce(outcome.event)
         if outcome.changed:
@@ -291,6 +312,29 @@ class Daemon:
                 previous_digest=outcome.previous_digest,
             )
         return outcome
+
+    def _done(self, act: Callable[[], Outcome]) -> tuple[Outcome, bytes | None]:
+        """Does it, and makes the card of what is answered with from then on; None where that stays as it was."""
+        outcome = act()
+        anew = outcome.changed or (outcome.current and isinstance(self._entryway.snapshot, Damaged))
+        return outcome, self._projector.card(outcome.descriptor) if anew else None
+
+    async def _keep_projections(self) -> None:
+        """Compares what is served with its Descriptor, and makes it anew whenever the node is served otherwise."""
+        checked: Snapshot | None = None
+        while True:
+            if checked is not self._entryway.snapshot:
+                checked = self._entryway.snapshot
+                await trio.to_thread.run_sync(check_served, checked)
+            with trio.move_on_after(ADDRESSES_RECHECK):
+                await self._served_anew.wait()
+            self._served_anew = trio.Event()
+            async with self._writing:
+                snapshot = self._entryway.snapshot
+                if isinstance(snapshot, Published) and self._projector.is_stale():
+                    card = await trio.to_thread.run_sync(self._projector.card, snapshot.descriptor)
+                    self._entryway.snapshot = replace(snapshot, card=card_representation(card))
+                    log.info("card_made_anew", digest=snapshot.descriptor.digest)
 
     def _door(self, reader: Reader, keep: Keep) -> Door:
         """The door as the roster that is kept has it. One that is not enforced is said loudly, and is not gone by."""
@@ -306,9 +350,9 @@ class Daemon:
     def _announce_ready(self) -> None:
         snapshot = self._entryway.snapshot
         digest = snapshot.descriptor.digest if isinstance(snapshot, Published) else None
-        log.info("ready", id=self._settled.keys.identity.id, url=self._urls[0], digest=digest)
-        self._notifier.ready(f"listening on {self._urls[0]}")
-        self._settled.on_ready(self._urls)
+        log.info("ready", id=self._settled.keys.identity.id, url=self._urls()[0], digest=digest)
+        self._notifier.ready(f"listening on {self._urls()[0]}")
+        self._settled.on_ready(self._urls())
 
     async def _heed_signals(
         self, scope: trio.CancelScope, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
@@ -335,7 +379,7 @@ class Daemon:
             self.reload()
         except (NodeError, DescriptorError) as error:
             log.error("settings_kept", code=error.code, reason=error.message)
-        self._notifier.ready(f"listening on {self._urls[0]}")
+        self._notifier.ready(f"listening on {self._urls()[0]}")
 
     async def _tell_watchdog(self) -> None:
         interval = watchdog_interval(self._settled.environ)

@@ -32,6 +32,7 @@ OTHER = Identity.from_seed_text(NKEYS[1]["seed"])
 NOW = 1_790_000_000.0
 PUBLISHED_AT = NOW - 86_400.0
 BODY_LIMIT = 65_536
+CARD = b'{"name":"paperwork.home"}\n'
 
 LIMITS = ServerLimits(
     header_block=16_384, header_wait=5.0, body_wait=5.0, idle_wait=5.0, write_wait=5.0, drain_wait=1.0, connections=100
@@ -55,7 +56,7 @@ def document(identity: Identity = OWNER, *, sign: bool = True, **members: Any) -
 
 def snapshot_of(data: bytes, seq: int = 7) -> Published:
     """The snapshot of a version."""
-    return published(Descriptor.read(data), seq, PUBLISHED_AT)
+    return published(Descriptor.read(data), seq, PUBLISHED_AT, CARD)
 
 
 class MemoryArchive:

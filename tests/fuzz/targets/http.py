@@ -40,6 +40,7 @@ TOKENS = (
         "*",
         "http://node.test",
         "/.well-known/agent-descriptor.json",
+        "/.well-known/agent-card.json",
         "/descriptors",
         "/descriptors/",
         "/entryway",
