@@ -1,8 +1,8 @@
 """What this node knows of those who send it work: their Descriptors, as kept of peers and of agents that are followed.
 
-The invariant: what is handed out is a Descriptor that the agent itself signed, hashed again just now. Where two are kept
-of one agent, it is the one whose `agent_version` is later, by the natural order: an old one may declare a key that its
-agent no longer holds.
+The invariant: what is handed out is a Descriptor that the agent itself signed, hashed again just now. Where two are
+kept of one agent, it is the one whose `agent_version` is later, by the natural order: an old one may declare a key that
+its agent no longer holds.
 
 Source: binding 5 (`reply_key`), 7 and 8.
 """
