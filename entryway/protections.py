@@ -160,12 +160,20 @@ class Inbound:
         self._admitted: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def judge(
-        self, envelope: Envelope, now: float, *, signed: bool, over: bytes | None = None, admitted: bool = False
+        self,
+        envelope: Envelope,
+        now: float,
+        *,
+        signed: bool,
+        addressed: bool = False,
+        over: bytes | None = None,
+        admitted: bool = False,
     ) -> str | None:
         """The verified sender; None for an anonymous one, which `signed=False` allows.
 
-        `now` is in seconds since 1970. `over` is what the signature is over, where that has been worked out already.
-        `admitted`: whether the sender that is named is. An unsigned envelope has no sender to remember: asking twice
+        `now` is in seconds since 1970. `addressed`: it has to say to whom it is, and not only to nobody else. `over` is
+        what the signature is over, where that has been worked out already. `admitted`: whether the sender that is named
+        is. An unsigned envelope has no sender to remember: asking twice
         changes nothing, and a stranger cannot fill the memory that protects the others. Raises EntrywayError
         INVALID_ENVELOPE.
         """
@@ -183,7 +191,7 @@ class Inbound:
             sender = None
         if not -FRESH_AHEAD <= now - envelope.ts <= FRESH_BEHIND:
             raise invalid_envelope()
-        if envelope.recipient is not None and envelope.recipient != self._agent_id:
+        if envelope.recipient != self._agent_id and (addressed or envelope.recipient is not None):
             raise invalid_envelope()
         return sender
 

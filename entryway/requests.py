@@ -124,7 +124,8 @@ class Requests:
         now, snapshot = self._clock(), self._current()
         admission = snapshot.admission if isinstance(snapshot, Published) else None
         admitted = self._door.admits(envelope.sender, admission)
-        sender = self._inbound.judge(envelope, now, signed=True, over=over, admitted=admitted)
+        # It has to be addressed: what is to anybody could be sent on to another agent that has admitted its sender.
+        sender = self._inbound.judge(envelope, now, signed=True, addressed=True, over=over, admitted=admitted)
         assert sender is not None  # `signed`
         caller = _Caller(sender, envelope.id, codec)
         try:
