@@ -69,6 +69,7 @@ def bounds(offering: Offering, asked: Asked, now: float, *, spend: Money | None)
         spend=spend,
         messages=messages if isinstance(messages, int) else None,
         by_rule=frozenset(name for name, ceiling in ceilings.items() if ceiling.enforced),
+        deadline=asked.budget.deadline,
     )
 
 

@@ -280,6 +280,7 @@ def assert_bounded(ceilings: Any, asked: Asked, bounds: Bounds, *, spends: bool)
     left = None if asked.budget.deadline is None else asked.budget.deadline - NOW
     assert bounds.seconds == min((one for one in (most.get("job_seconds"), left) if one is not None), default=None)
     assert bounds.seconds is None or bounds.seconds > 0
+    assert bounds.deadline == asked.budget.deadline
     costs = [one for one in (most.get("cost_per_job"), asked.budget.cost_ceiling) if one is not None]
     assert bounds.cost == min(costs, key=lambda one: one.amount_micro, default=None)
     assert len({one.currency for one in costs}) <= 1

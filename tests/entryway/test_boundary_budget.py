@@ -134,7 +134,7 @@ def test_work_that_costs_nothing_fits_into_a_budget_of_nothing() -> None:
 
 def test_what_only_the_request_states_holds() -> None:
     bounds = ordered(agent(), with_budget(NOW + 5, Money(3, "JPY"))).bounds
-    assert bounds == Bounds(seconds=5.0, cost=Money(3, "JPY"))
+    assert bounds == Bounds(seconds=5.0, cost=Money(3, "JPY"), deadline=NOW + 5)
 
 
 def test_what_nobody_states_is_not_bounded() -> None:
