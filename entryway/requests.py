@@ -149,7 +149,6 @@ class Requests:
             task_id = await workshop.begin(order)
         except EntrywayError as error:
             return await self._said(caller, refusal_payload(error))
-        log.info("work_begun", task=task_id, offering=order.offering, caller=caller.id, later=later)
         if later:
             return await self._said(caller, {"status": "accepted", "task_id": task_id, "state": "submitted"})
         return Working(
