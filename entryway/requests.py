@@ -102,7 +102,8 @@ class Requests:
         self._door = door
         self._inbound = inbound
         self._counts = HourlyCounts()
-        self._apart = trio.CapacityLimiter(1)
+        # Two, so that the large bodies of strangers, who come first, do not hold up what admitted callers wait for.
+        self._reading, self._apart = trio.CapacityLimiter(1), trio.CapacityLimiter(1)
         self._viewing = trio.Lock()
         self._viewed: tuple[Descriptor, View] | None = None
 
@@ -114,7 +115,7 @@ class Requests:
         return self._judged(read_envelope(decode(request.body, codecs.asked)), codecs.reply, len(request.body))
 
     async def _post_apart(self, body: bytes, codecs: Codecs) -> Response | Working:
-        envelope, over = await trio.to_thread.run_sync(_read, body, codecs.asked, limiter=self._apart)
+        envelope, over = await trio.to_thread.run_sync(_read, body, codecs.asked, limiter=self._reading)
         answer = self._judged(envelope, codecs.reply, len(body), over)
         return answer if isinstance(answer, Response) else await answer
 
