@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import checking, neighbors, projecting, subscribers
+from bench import boundary, checking, neighbors, projecting, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -32,7 +32,7 @@ from bench.single import publish_milliseconds, start_seconds
 from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish", "check", "projections", "subscribers", "neighbors")
+SINGLE = ("start", "memory", "publish", "check", "projections", "subscribers", "neighbors", "boundary", "strangers")
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
@@ -121,6 +121,13 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
             home = fill_home(directory / "neighbors", 1)
             rest = QUICK_REST if schedule is QUICK else REST
             around = report["neighbors"] = neighbors.measure(home, directory, cores.server, rest)
+        if "boundary" in wanted:
+            _tell("judging requests")
+            report["boundary"] = boundary.decisions()
+        if "strangers" in wanted:
+            _tell("refusing strangers")
+            home = fill_home(directory / "strangers", 1)
+            report["strangers"] = boundary.refusals(home, directory, cores.server, schedule.seconds)
         idle_rss = idle["node_10"]["rss_mib"] if "node_10" in idle else None
         report["targets"] = targets(measured, idle_rss, starts, checked, listening, around)
     report["took_seconds"] = round(time.monotonic() - began, 1)
