@@ -31,6 +31,7 @@ COMMANDS = {
     "watch": "follow",
     "register": "registry",
     "compare": "registry",
+    "agentdoc": "agentdoc",
     "agentfile": "agentfile",
     "doctor": "doctor",
     "backup": "copies",

@@ -75,12 +75,11 @@ class Fetched:
 
 @dataclass(frozen=True)
 class Observation:
-    """Something that the assembler saw for itself: `value` under the name `member` of the section `standing`."""
+    """Something that the assembler saw for itself (`what`, at `at`): members of the section `standing`."""
 
-    member: str
-    value: JsonValue
     what: str
     at: float
+    members: Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,8 @@ def assemble(
     for number, seen in enumerate(observations, 1):
         name = f"observed-{number}"
         sources.append(_source(name, "observation", Origin(what=seen.what, at=seen.at), None, Signature.UNSIGNED.value))
-        _put(sections["standing"], seen.member, seen.value, name, OBSERVED)
+        for member, value in seen.members.items():
+            _put(sections["standing"], member, value, name, OBSERVED)
     members: dict[str, JsonValue] = {
         "agentdoc": AGENTDOC,
         "subject": {"id": descriptor.subject_id, **({"handle": descriptor.handle} if descriptor.handle else {})},
