@@ -247,9 +247,19 @@ def _setting(one: Members) -> Mapping[str, object]:
         "name": one.get("name"),
         "kind": words.SETTING_KINDS[str(one["kind"])],
         "default": _plain(one.get("default")),
-        "allowed": few([_plain(value) for value in allowed]) if isinstance(allowed, list) else None,
+        "allowed": few([_plain(value) for value in allowed]) if isinstance(allowed, list) else _unlisted(one),
         "yours": "yes" if one.get("job_may_set") is True else "no",
     }
+
+
+def _unlisted(setting: Members) -> str:
+    """What a setting without a list takes: chapter 6.2 says it by its kind and its default."""
+    default = setting.get("default")
+    if isinstance(default, bool):
+        return "yes or no"
+    if setting.get("kind") == "rule":
+        return f"at most {_plain(default)}"
+    return "any number" if isinstance(default, int | float) else "any words"
 
 
 def _plain(value: JsonValue) -> str:

@@ -172,7 +172,7 @@ def _scope(document: Document, place: int, asked: Members) -> tuple[str, str]:
         return words.SCOPES["open-ended"][0], words.SCOPE_UNREADABLE
     name, means = words.SCOPES[scope]
     if scope == "open-with-focus" and focus is not None:
-        return f"Open: {focus}", f"It takes any instruction about {words.FOCUSES[focus]}."
+        return name.format(focus), means.format(words.FOCUSES[focus])
     return name, means
 
 

@@ -28,7 +28,7 @@ ADMISSION: Mapping[str, str] = {
 }
 SCOPES: Mapping[str, tuple[str, str]] = {
     "task-specific": ("One kind of work", "It does the work described here, and nothing else."),
-    "open-with-focus": ("Open, within a field", "It takes any instruction within its field."),
+    "open-with-focus": ("Open, within {}", "It takes any instruction about {}."),
     "open-ended": ("Open", "It takes any instruction, and makes no claim about what it can do."),
 }
 SCOPE_NOT_STATED = "It names no wider scope, so only the work described here may be asked for."
@@ -74,15 +74,16 @@ AUTHORITY: Mapping[str, str] = {
     "spends-money": "spend money on your or its owner's behalf",
 }
 DECIDED_BY: Mapping[str, str] = {
-    "rule": "the program that runs it stops it there",
+    "rule": "the program that runs it",
     "model": "only its AI model, which is asked to keep to it",
 }
+"""Who, by the agent's own word, holds it to a bound. A declaration is never shown as enforced (chapter 6.10)."""
 AUTHORITY_BY: Mapping[str, str] = {
-    "rule": "The program that runs it stops it from touching anything else.",
-    "model": "Its AI model is told this, and asked to keep to it.",
+    "rule": "It says that the program that runs it keeps it from touching anything else.",
+    "model": "It says that its AI model is told this, and asked to keep to it.",
 }
 AUTHORITY_BY_NOT_STATED = "What holds it to this is not stated."
-DECIDED_BY_NOT_STATED = "what holds it to that is not stated"
+DECIDED_BY_NOT_STATED = "not stated"
 CEILINGS: Mapping[str, str] = {
     "job_seconds": "Time",
     "cost_per_job": "Cost to you",
