@@ -11,12 +11,17 @@ import ipaddress
 from collections import OrderedDict
 
 from descriptor.keys import verify
+from descriptor.strictjson import JsonValue
 from entryway.envelope import Envelope, invalid_envelope, signed_bytes
+from entryway.errors import EntrywayError
 
 FRESH_BEHIND = 600.0  # seconds an envelope may be old (binding 5)
 FRESH_AHEAD = 300.0  # seconds its clock may run ahead of ours
 REMEMBERED = 10_000  # pairs of (from, id); the specification asks for at least 5,000
 ADDRESSES = 10_000  # addresses whose use is remembered
+SENDERS = 10_000  # senders whose messages are counted
+HOUR = 3600.0
+TEXT_CAP = 65_536  # UTF-16 code units of text in one message, where the Descriptor does not say less
 UNIQUE_LOCAL = ipaddress.IPv6Network("fc00::/7")
 
 
@@ -117,6 +122,31 @@ class AddressLimits:
                 return
 
 
+class HourlyCounts:
+    """How many messages each sender sent in its hour, which begins with the first of them.
+
+    A sender is forgotten when its hour is over and memory is needed, the one whose hour began first before the others.
+    """
+
+    def __init__(self) -> None:
+        self._hours: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def take(self, sender: str, now: float, most: int) -> float:
+        """Counts a message: 0.0 when there was room in the hour, otherwise the seconds until there will be."""
+        began, count = self._hours.get(sender, (now, 0))
+        # A clock that was set back would make the hour longer; it begins anew.
+        if not 0.0 <= now - began < HOUR:
+            began, count = now, 0
+        if count >= most:
+            return HOUR - (now - began)
+        if count == 0:
+            self._hours.pop(sender, None)
+        self._hours[sender] = (began, count + 1)
+        if len(self._hours) > SENDERS:
+            self._hours.popitem(last=False)
+        return 0.0
+
+
 class Inbound:
     """The inbound protections of one agent, in their order."""
 
@@ -155,3 +185,43 @@ class Inbound:
         self._seen[pair] = None
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
+
+
+def text_cap(limits: JsonValue) -> int:
+    """The most text one message may hold, in UTF-16 code units. A Descriptor's `limits` may lower it, not raise it.
+
+    Source: binding 5 and 11 (`limits.max_inbound_chars`).
+    """
+    stated = limits.get("max_inbound_chars") if isinstance(limits, dict) else None
+    if isinstance(stated, int) and not isinstance(stated, bool) and stated >= 1:
+        return min(stated, TEXT_CAP)
+    return TEXT_CAP
+
+
+def refuse_long_text(value: JsonValue, cap: int) -> None:
+    """Refuses a value whose texts, taken together, are longer than `cap` UTF-16 code units; exactly `cap` is taken.
+
+    All texts count, the names of members among them: whoever reads the value reads those too. Raises EntrywayError
+    TOO_LARGE. Source: 4.8 of `rules-beyond-chapter-6`.
+    """
+    left, waiting = cap, [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            left -= utf16_units(one)
+        elif isinstance(one, dict):
+            waiting.extend(one)
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+        if left < 0:
+            raise EntrywayError(
+                "TOO_LARGE",
+                f"The text is over the {cap} UTF-16 code units taken here. Send less of it; none of it was read.",
+                {"max_chars": cap},
+            )
+
+
+def utf16_units(text: str) -> int:
+    """How long `text` is in UTF-16 code units: two for a character beyond the Basic Multilingual Plane."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

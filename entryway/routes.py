@@ -1,14 +1,14 @@
 """Path to answer: the fixed routes of the entryway.
 
-No route on the way of a question touches the store: the current version is answered from the snapshot in memory. Only
-the history and older versions are read from the archive, in a worker thread.
+No question waits for the store, but a knock that has to be kept: the current version is answered from the snapshot in
+memory. Only the history and older versions are read from the archive, in a worker thread.
 
 Source: binding 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 from urllib.parse import parse_qs, unquote
 
@@ -20,10 +20,11 @@ from descriptor.keys import Identity
 from descriptor.strictjson import MAX_BYTES
 from descriptor.timestamps import format_timestamp
 from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
+from entryway.door import Door
 from entryway.envelope import Envelope, read_envelope, signed_bytes
 from entryway.errors import EntrywayError
 from entryway.events import Feed, place, stream_response
-from entryway.exchanges import Question, answer, describes, needs_signature, private, unavailable
+from entryway.exchanges import Question, Saying, answer, describes, needs_signature, private, unavailable
 from entryway.http import Request, Response, Streaming, json_body, response
 from entryway.pages import AGENTDOC, PAGE, ROOT, Pages
 from entryway.paging import page_of
@@ -63,7 +64,7 @@ class Archive(Protocol):
 
 
 class Entryway:
-    """The door of one agent. `snapshot` is replaced as a whole at publish; everything else stays."""
+    """What one agent answers. `snapshot` is replaced as a whole at publish; everything else stays."""
 
     def __init__(
         self,
@@ -72,11 +73,13 @@ class Entryway:
         clock: Callable[[], float],
         *,
         snapshot: Snapshot,
+        door: Door,
         feed: Feed,
         body_limit: int,
         registry: Registry | None = None,
     ) -> None:
         self.snapshot = snapshot
+        self.door = door
         self.private = False
         """Whether nothing that describes the agent is answered. Source: binding 7."""
         self.feed = feed
@@ -186,15 +189,29 @@ class Entryway:
 
     async def _entryway_apart(self, request: Request, asked_in: Codec, envelope: Envelope) -> Response:
         over = await trio.to_thread.run_sync(signed_bytes, envelope, limiter=self._apart)
-        return self._answered(request, asked_in, envelope, over)
+        answer = self._answered(request, asked_in, envelope, over)
+        return answer if isinstance(answer, Response) else await answer
 
-    def _answered(self, request: Request, asked_in: Codec, envelope: Envelope, over: bytes | None = None) -> Response:
+    def _answered(
+        self, request: Request, asked_in: Codec, envelope: Envelope, over: bytes | None = None
+    ) -> Response | Awaitable[Response]:
         now = self._clock()
         sender = self._inbound.judge(envelope, now, signed=needs_signature(envelope), over=over)
         if self.private and describes(envelope):
             raise private()
-        saying = answer(self.snapshot, Question(envelope, sender))
-        reply = sign_reply(self._identity, saying.payload, envelope.id, sender, now)
+        question = Question(envelope, sender, now)
+        saying = answer(self.snapshot, question, self.door)
+        if isinstance(saying, Saying):
+            return self._signed(saying, question, request, asked_in, now)
+        return self._signed_later(saying, question, request, asked_in)
+
+    async def _signed_later(
+        self, saying: Awaitable[Saying], question: Question, request: Request, asked_in: Codec
+    ) -> Response:
+        return self._signed(await saying, question, request, asked_in, self._clock())
+
+    def _signed(self, saying: Saying, question: Question, request: Request, asked_in: Codec, now: float) -> Response:
+        reply = sign_reply(self._identity, saying.payload, question.envelope.id, question.sender, now)
         codec = reply_codec(request.headers.get(b"accept"), asked_in)
         own, shared = encode_reply(reply, codec, saying.beside)
         return response(200, REPLY_HEADERS[codec], own, shared=shared)

@@ -13,6 +13,7 @@ from typing import Self
 
 from descriptor.document import Descriptor
 from descriptor.timestamps import format_timestamp
+from entryway.description import admission_of, described, door_statement, usage
 from entryway.http import Response, header_text, response
 from entryway.reply import Beside, ReplyPayload
 from entryway.router import CORS, EXPOSED, PLAIN_TYPE
@@ -76,7 +77,7 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The current version and every answer that is made of it."""
+    """The current version and every answer that is made of it. `admission`: as it declares; `None` where not stated."""
 
     descriptor: Descriptor
     seq: int
@@ -85,6 +86,10 @@ class Published:
     by_digest: Representation
     shown: ReplyPayload
     beside: Beside
+    described: ReplyPayload
+    accepting: ReplyPayload
+    usage: ReplyPayload
+    admission: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,4 +132,8 @@ def published(descriptor: Descriptor, seq: int, published_at: float) -> Publishe
             }
         ),
         beside=Beside.of(descriptor.data),
+        described=ReplyPayload.of(described(descriptor)),
+        accepting=ReplyPayload.of(door_statement(descriptor.members)),
+        usage=ReplyPayload.of(usage(descriptor)),
+        admission=admission_of(descriptor.members),
     )

@@ -40,7 +40,15 @@ from entryway.envelope import ENVELOPE_TAG, PROTOCOL_VERSION, Envelope, read_env
 from entryway.errors import EntrywayError
 from entryway.protections import FRESH_AHEAD, FRESH_BEHIND
 
-STATUSES_OF_EXCHANGE_2 = ("published", "none-published")
+# What each exchange may state. Source: binding 4.
+STATUSES: Mapping[JsonValue, tuple[str, ...]] = {
+    1: ("described", "none-published"),
+    2: ("published", "none-published"),
+    3: ("admitted", "waiting", "refused"),
+    4: ("stated", "not-stated"),
+    5: ("never-asked", "waiting", "admitted", "refused"),
+    "help": ("described", "none-published"),
+}
 _HOLDS = ""
 _SHOWN = 200  # characters of a peer's text that people are shown
 
@@ -172,8 +180,8 @@ def _status_problem(status: str | None, request: Mapping[str, JsonValue], descri
         return "The reply states no status."
     payload = request.get("payload")
     exchange = payload.get("exchange") if isinstance(payload, dict) else None
-    if exchange == 2 and status not in STATUSES_OF_EXCHANGE_2:
-        return f"The reply states the status {quoted(status)}, which exchange 2 does not have."
+    if isinstance(exchange, int | str) and status not in STATUSES.get(exchange, (status,)):
+        return f"The reply states the status {quoted(status)}, which exchange {shown(str(exchange))} does not have."
     if descriptor is not None and status != "published":
         return f"The reply carries a Descriptor and states {quoted(status)}: one of the two is not so."
     return _HOLDS

@@ -6,6 +6,7 @@ A slow disk delays whoever asked for an old version, and nobody else. The curren
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import structlog
@@ -14,7 +15,7 @@ import trio
 from descriptor.document import Descriptor
 from entryway.errors import EntrywayError
 from entryway.snapshot import Damaged, NonePublished, Snapshot, published
-from store import Event, Reader, Store, StoreError, Version
+from store import Event, Knock, Reader, Store, StoreError, Version
 
 Value = TypeVar("Value")
 
@@ -78,6 +79,25 @@ class StoreArchive:
             raise question.error
         value: Value = question.value
         return value
+
+
+class KnockKeeper:
+    """Where the door keeps its knocks: written in a worker thread, when it is their turn behind `writing`."""
+
+    def __init__(self, store: Store, writing: trio.CapacityLimiter) -> None:
+        self._store = store
+        self._writing = writing
+
+    async def keep(self, knock: Knock, forgotten_until: float) -> None:
+        """Puts a knock on the disk. Implements `entryway.door.Keep`. Raises EntrywayError AGENT_UNAVAILABLE."""
+        async with self._writing:
+            try:
+                await trio.to_thread.run_sync(partial(self._store.put_knock, knock, forgotten_until=forgotten_until))
+            except StoreError as error:
+                log.error("knock_not_kept", code=error.code, reason=error.message)
+                raise EntrywayError(
+                    "AGENT_UNAVAILABLE", "Your knock could not be kept just now. Knock again later."
+                ) from error
 
 
 class StoreKept:

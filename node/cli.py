@@ -25,6 +25,8 @@ COMMANDS = {
     "diff": "versions",
     "peers": "peers",
     "ask": "ask",
+    "roster": "roster",
+    "knocks": "roster",
     "follow": "follow",
     "unfollow": "follow",
     "follows": "follow",

@@ -176,6 +176,16 @@ class Limits:
     answers_burst: int = setting(
         200, "Answers one address may get at once, after a pause.", unit="answers", low=1, high=10**6
     )
+    knock_wait: float = setting(
+        86_400.0,
+        "How long one sender waits between two knocks that count; a knock sooner than that is the same one.",
+        unit="seconds",
+        low=1.0,
+        high=2_592_000,
+    )
+    knocks_per_day: int = setting(
+        1_000, "Knocks of all senders that are kept in a day.", unit="knocks", low=0, high=100_000
+    )
     limit_loopback: bool = setting(False, "Whether the limits by address bind this machine's own programs too.")
 
 

@@ -10,6 +10,7 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `POST /publish?respell=&acts_for=&organization_name=` | publishes the body |
 | `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
 | `POST /reload` | reads the settings again, as SIGHUP does |
+| `POST /roster` | one change of the roster, as `node.roster` lists them |
 | `GET /peers?since=` | the peers, and a number that counts their changes; with that number only if it has moved on |
 | `POST /peers/forget` | `{"id"}`: forgets a peer, and the handle that is pinned to it |
 | `POST /follow`, `POST /unfollow` | `{"id", "url"}`, `{"id"}`: a standing subscription, and its end |
@@ -30,7 +31,7 @@ from urllib.parse import parse_qs
 
 from descriptor.errors import DescriptorError
 from descriptor.keys import decode_public
-from descriptor.strictjson import MAX_BYTES, parse
+from descriptor.strictjson import MAX_BYTES, JsonValue, parse
 from entryway.errors import EntrywayError
 from entryway.http import Request, Response, json_body, response
 from entryway.router import NO_STORE, Router, get, post
@@ -39,7 +40,7 @@ from node.home import Home, unusable
 from node.publisher import Outcome
 from store import StoreError
 
-BODY_LIMIT = MAX_BYTES + 4096
+BODY_LIMIT = 2 * MAX_BYTES + 4096  # a roster travels as a text inside of a document
 JSON = (("Content-Type", "application/json"), NO_STORE)
 
 
@@ -57,6 +58,9 @@ class Operated(Protocol):
 
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again."""
+
+    async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
+        """Changes the roster; says what it is now."""
 
     def peers(self, since: int | None) -> Mapping[str, object]:
         """The peers, and a number that counts their changes; only the number when it is `since` still."""
@@ -115,6 +119,12 @@ def control_router(node: Operated) -> Router:
         digest, agent_version = _texts(request, "digest", "as")
         return response(200, JSON, json_body((await node.rollback(digest, agent_version)).document()))
 
+    async def roster(request: Request) -> Response:
+        change = parse(request.body, max_bytes=BODY_LIMIT)
+        if not isinstance(change, dict):
+            raise NodeError("INPUT_INVALID", "A change of the roster is one object.")
+        return response(200, JSON, json_body(await node.change_roster(change)))
+
     def peers(request: Request) -> Response:
         since = parse_qs(request.query.decode("latin-1")).get("since", [""])[-1]
         number = int(since) if since.isascii() and since.isdecimal() and len(since) < 19 else None
@@ -150,6 +160,7 @@ def control_router(node: Operated) -> Router:
             b"/publish": post("publish", _operating(publish)),
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),
+            b"/roster": post("roster", _operating(roster)),
             b"/peers": get("peers", peers, public=False),
             b"/peers/forget": post("forget", _operating(forget)),
             b"/follow": post("follow", _operating(follow)),
@@ -159,7 +170,7 @@ def control_router(node: Operated) -> Router:
         {},
         BODY_LIMIT,
         "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, "
-        "/peers, /peers/forget, /follow, /unfollow and /follows.",
+        "/roster, /peers, /peers/forget, /follow, /unfollow and /follows.",
     )
 
 

@@ -26,15 +26,18 @@ import structlog
 import trio
 
 from descriptor.errors import DescriptorError
+from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
+from entryway.door import Door, Keep, KnockLimits
 from entryway.events import Feed, FeedLimits
 from entryway.protections import AddressLimits
 from entryway.registry import Registry, RegistryLimits
+from entryway.roster import enforced
 from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
 from entryway.snapshot import Damaged, Published, published
 from node.addresses import listen, urls
-from node.archive import StoreArchive, StoreKept, load_snapshot
+from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
 from node.config import Limits, RegistryRole, Settings, changed
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
@@ -43,11 +46,14 @@ from node.home import Home
 from node.identity import Keys
 from node.open_files import allow_open_files
 from node.publisher import Outcome, Publisher, terms_of, with_terms
+from node.roster import RosterKeeper
 from node.systemd import Notifier, watchdog_interval
 from node.vicinity import PRIVATE, Vicinity
 from store import Reader, Store
 
 log = structlog.get_logger("node")
+
+ENFORCED = "enforced"
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,9 @@ class Daemon:
         ):
             terms = terms_of(self._settled.keys, self._settings)
             self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
+            self._roster = RosterKeeper(store, writers_reader, identity, time.time)
             archive = StoreArchive(reader, identity.id, others=self._settings.registry.registry)
+            keep = KnockKeeper(store, self._writing).keep
             self._kept = StoreKept(store, archive, self._writing)
             self._following = Following(self._kept, time.time)
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
@@ -104,6 +112,7 @@ class Daemon:
                 archive,
                 time.time,
                 snapshot=load_snapshot(reader, identity.id),
+                door=self._door(reader, keep),
                 feed=self._feed,
                 body_limit=limits.entryway_body,
                 registry=self._registry,
@@ -165,6 +174,8 @@ class Daemon:
             "urls": self._urls,
             "uptime_seconds": round(time.monotonic() - self._started, 1),
             "connections": len(self._server.connections),
+            "roster": self._roster_state,
+            "knocks": len(self._entryway.door.waiting(time.time())),
             "subscribers": self._feed.listening,
             "follows": self._following.document(),
             "peers": self._vicinity.verified,
@@ -198,6 +209,17 @@ class Daemon:
         """Publishes an older version's content again. Raises NodeError, DescriptorError and StoreError."""
         return await self._changing(lambda: self._publisher.rollback(digest, agent_version))
 
+    async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
+        """Changes the roster, and goes by it from then on. Raises NodeError, DescriptorError and StoreError."""
+        async with self._writing:
+            changed_roster = await trio.to_thread.run_sync(self._roster.change, change)
+            self._entryway.door.policy = changed_roster.policy
+            if changed_roster.admitted is not None:
+                self._entryway.door.forget(changed_roster.admitted)
+            self._roster_state = ENFORCED
+        log.info("roster_changed", act=change.get("act"), subject=change.get("subject"))
+        return changed_roster.document
+
     def peers(self, since: int | None) -> Mapping[str, object]:
         """The peers, and a number that counts their changes; only the number when it is `since` still."""
         return self._vicinity.peers(since)
@@ -229,6 +251,7 @@ class Daemon:
         self._entryway.router.limit_bodies(settings.limits.entryway_body)
         self._settled.apply_log(settings)
         limits = settings.limits
+        self._entryway.door.limits = knock_limits(limits)
         allow_open_files(limits)
         self._server.limits = self._control.limits = server_limits(limits)
         self._feed.limits = feed_limits(limits)
@@ -269,6 +292,17 @@ class Daemon:
             )
         return outcome
 
+    def _door(self, reader: Reader, keep: Keep) -> Door:
+        """The door as the roster that is kept has it. One that is not enforced is said loudly, and is not gone by."""
+        owner = self._settled.keys.identity.id
+        document = reader.roster(owner)
+        found = enforced(document, owner)
+        self._roster_state = ENFORCED if document is not None else "none: the conservative defaults hold"
+        if found.problem is not None:
+            self._roster_state = f"not enforced, the conservative defaults hold: {found.problem}"
+            log.error("roster_not_enforced", reason=found.problem, remedy="agent-node roster import FILE")
+        return Door(found.policy, reader.knocks(), keep, knock_limits(self._settings.limits))
+
     def _announce_ready(self) -> None:
         snapshot = self._entryway.snapshot
         digest = snapshot.descriptor.digest if isinstance(snapshot, Published) else None
@@ -308,6 +342,11 @@ class Daemon:
         while interval is not None:
             self._notifier.watchdog()
             await trio.sleep(interval)
+
+
+def knock_limits(limits: Limits) -> KnockLimits:
+    """The settings as the door takes them."""
+    return KnockLimits(limits.knock_wait, limits.knocks_per_day)
 
 
 def registry_limits(role: RegistryRole) -> RegistryLimits:

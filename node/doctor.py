@@ -15,11 +15,13 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.signatures import Signature, verify_key_claim, verify_statement
 from descriptor.timestamps import format_timestamp
+from entryway.roster import enforced
 from node.config import Settings
 from node.errors import NodeError
 from node.home import Home
 from node.identity import Keys
 from node.interfaces import Adapter, Link, chosen
+from node.roster import unapplied_admission
 from store import Reader, StoreError
 
 FREE_BYTES = 64 * 2**20
@@ -53,6 +55,7 @@ def examine(
     try:
         with Reader.open(home.database) as reader:
             yield from _store(reader)
+            yield from _roster(reader, agent_id())
             yield from _descriptor(reader, agent_id(), now)
     except StoreError as error:
         missing = error.code == "NO_STORE"
@@ -169,6 +172,20 @@ def _store(reader: Reader) -> Iterator[Seen]:
     if not found:
         counts = reader.counts()
         yield Seen("store", "good", f"{counts.versions} versions; all {counts.artifacts} artifacts match their digests")
+
+
+def _roster(reader: Reader, agent_id: str) -> Iterator[Seen]:
+    document = reader.roster(agent_id)
+    found = enforced(document, agent_id)
+    why = unapplied_admission(reader, agent_id, found.policy)
+    if found.problem is not None:
+        yield Seen("roster", "bad", f"it is not enforced, the conservative defaults hold: {found.problem}")
+    elif document is None:
+        yield Seen("roster", "good", "none is kept: the conservative defaults hold")
+    else:
+        yield Seen("roster", "good", f"it is signed by this agent; {len(found.policy.entries)} entries are in force")
+    if why is not None:
+        yield Seen("roster", "bad", f"the current Descriptor does not fit it. {why}")
 
 
 def _descriptor(reader: Reader, agent_id: str, now: float) -> Iterator[Seen]:

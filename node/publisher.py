@@ -2,7 +2,8 @@
 
 What may be published is decided by `descriptor.publishing`, pure; this module reads what is current, asks, and stores
 the outcome in one transaction with its signed event. The invariant: what `publish` returns is on the disk, and what it
-refuses has changed nothing.
+refuses has changed nothing. A document is refused that declares an admission which the roster does not apply; which
+roster applies which is the table of `entryway.admission.unapplied`.
 
 Source: chapter 6.5; binding 6 (the event).
 """
@@ -20,7 +21,10 @@ from descriptor.publishing import PublishError, Terms, bind, plan, rebadge
 from descriptor.strictjson import JsonValue, parse
 from descriptor.timestamps import format_timestamp
 from descriptor.versions import compare
+from entryway.admission import unapplied
+from entryway.description import admission_of
 from entryway.envelope import PROTOCOL_VERSION, new_uuid, sign_envelope
+from entryway.roster import enforced
 from node.config import Limits, Settings
 from node.errors import Exit, NodeError
 from node.identity import Keys
@@ -69,7 +73,7 @@ class Publisher:
         self.terms = terms
         self.limits = limits
         self.store = store
-        self._reader = reader
+        self.reader = reader
         self._clock = clock
 
     def publish(self, data: bytes, *, respell: bool = False, terms: Terms | None = None) -> Outcome:
@@ -80,7 +84,7 @@ class Publisher:
         StoreError.
         """
         terms = terms or self.terms
-        current = self._reader.current(terms.identity.id)
+        current = self.reader.current(terms.identity.id)
         repaired = None if current is None else self._repaired(data, terms, current)
         if repaired is not None:
             return repaired
@@ -99,6 +103,7 @@ class Publisher:
             _refuse_over_damaged(planned.descriptor, current, terms.version_order)
         if current is not None and planned.descriptor.digest == current.digest:
             return _kept(planned.descriptor.data, current)
+        self._refuse_unapplied(planned.descriptor, terms.identity.id)
         return self._store_version(planned.descriptor, current, now, terms)
 
     def rollback(self, digest: str, agent_version: str) -> Outcome:
@@ -106,17 +111,24 @@ class Publisher:
 
         Raises NodeError NOT_FOUND, and what `publish` raises.
         """
-        data = self._reader.artifact(digest)
+        data = self.reader.artifact(digest)
         if data is None:
             raise NodeError("NOT_FOUND", f"No version {digest} is kept here. `agent-node history` lists them.")
         return self.publish(rebadge(data, agent_version, self.terms, round(self._clock(), 3)))
+
+    def _refuse_unapplied(self, descriptor: Descriptor, owner: str) -> None:
+        """A document that declares an admission that the roster does not apply is not published (chapter 6.9)."""
+        policy = enforced(self.reader.roster(owner), owner).policy
+        why = unapplied(policy, admission_of(descriptor.members))
+        if why is not None:
+            raise PublishError("ADMISSION_NOT_APPLIED", f"The document is not published. {why}", "/access/admission")
 
     def _standing(self, current: Version | None) -> Descriptor | None:
         """The current Descriptor; None when there is none, or when its bytes are damaged."""
         if current is None:
             return None
         try:
-            data = self._reader.artifact(current.digest)
+            data = self.reader.artifact(current.digest)
         except StoreError as error:
             if error.code != "DAMAGED":
                 raise
@@ -137,7 +149,7 @@ class Publisher:
         """Puts `data` back where what is stored under its digest is damaged. Looks first: writing is seldom needed."""
         digest = digest_of(data)
         try:
-            self._reader.artifact(digest)
+            self.reader.artifact(digest)
         except StoreError as error:
             if error.code == "DAMAGED":
                 return self.store.heal(data=data, digest=digest)
@@ -148,7 +160,7 @@ class Publisher:
         """The newest row of a digest in the history of a subject."""
         before: int | None = None
         while True:
-            versions, before = self._reader.history(subject, PAGE, before)
+            versions, before = self.reader.history(subject, PAGE, before)
             for version in versions:
                 if version.digest == digest:
                     return version

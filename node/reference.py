@@ -137,11 +137,15 @@ def _command_lines() -> Iterator[str]:
     for name in COMMANDS:
         command = main_group.get_command(group, name)
         assert command is not None
-        context = click.Context(command, group, info_name=name, max_content_width=_WIDTH, terminal_width=_WIDTH)
-        yield from ("", f"## `{name}`", "", "```", command.get_help(context), "```")
-        for inner_name, inner in command.commands.items() if isinstance(command, click.Group) else ():
-            below = click.Context(inner, context, info_name=inner_name, terminal_width=_WIDTH)
-            yield from ("", f"### `{name} {inner_name}`", "", "```", inner.get_help(below), "```")
+        yield from _command_help(command, name, group)
+
+
+def _command_help(command: click.Command, name: str, parent: click.Context) -> Iterator[str]:
+    context = click.Context(command, parent, info_name=name, max_content_width=_WIDTH, terminal_width=_WIDTH)
+    path = context.command_path.removeprefix("agent-node ")
+    yield from ("", f"{'#' * (1 + len(path.split()))} `{path}`", "", "```", command.get_help(context), "```")
+    for below, one in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from _command_help(one, below, context)
 
 
 def _settings(section: str) -> list[Declared]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
-from store import peers
+from store import knocks, peers, roster
 from store.database import Connected, open_reader
 from store.errors import StoreError, damaged, error_of
-from store.records import Counts, Event, Follow, Peer, Problem, Reported, Version
+from store.records import Counts, Event, Follow, Knock, Peer, Problem, Reported, Version
 
 _ARTIFACT = "SELECT bytes FROM artifacts WHERE digest = ?"
 _VERSION = (
@@ -148,6 +148,18 @@ class Reader(Connected):
         """The number of the newest event ever appended; 0 before the first."""
         with self._reading() as connection:
             return _number(connection, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'")
+
+    def roster(self, owner: str) -> bytes | None:
+        """The roster that is kept of `owner`, as it was stored; `None` when none is. Whether it is to be enforced is
+        for its signature to say.
+        """
+        with self._reading() as connection:
+            return roster.read(connection, owner)
+
+    def knocks(self) -> tuple[Knock, ...]:
+        """Who knocked, in the order of their last knock, the oldest first."""
+        with self._reading() as connection:
+            return knocks.read(connection)
 
     def follows(self) -> tuple[Follow, ...]:
         """The subscriptions, oldest first."""

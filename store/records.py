@@ -39,6 +39,16 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Knock:
+    """Somebody who asked to be let in: who, when first and last, and how often. Nothing of what was said."""
+
+    subject: str
+    first_at: float
+    last_at: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reported:
     """Something a follower has to tell. `kind`: such as `rollback`; `digest`: what it is about, `None` for none."""
 

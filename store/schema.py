@@ -53,7 +53,19 @@ def _follows_and_peers(database: Database) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first, _follows_and_peers)
+def _roster_and_knocks(database: Database) -> None:
+    database.execute(
+        "CREATE TABLE roster (owner TEXT PRIMARY KEY NOT NULL, stored_at REAL NOT NULL, document BLOB NOT NULL)"
+    )
+    # Who knocked, when and how often; there is no column for what was said.
+    database.execute(
+        "CREATE TABLE knocks (subject TEXT PRIMARY KEY NOT NULL, first_at REAL NOT NULL, last_at REAL NOT NULL,"
+        " count INTEGER NOT NULL)"
+    )
+    database.table("knocks").create_index(["last_at"])
+
+
+MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first, _follows_and_peers, _roster_and_knocks)
 """`MIGRATIONS[n]` takes a store from number n to number n + 1 (`user_version` in the file's header)."""
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
-from store import peers
+from store import knocks, peers, roster
 from store.database import Connected, open_writer
 from store.errors import StoreError, error_of
-from store.records import Event, Follow, Peer, Publication
+from store.records import Event, Follow, Knock, Peer, Publication
 
 DESCRIPTOR_REPLACED = "descriptor.replaced"
 """The type of the event that a publish appends. Source: binding 6."""
@@ -178,6 +178,23 @@ class Store(Connected):
                 ).rowcount
                 > 0
             )
+
+    def put_knock(self, knock: Knock, *, forgotten_until: float) -> None:
+        """Keeps a knock, in the place of the sender's last one; forgets those whose last was at `forgotten_until` or
+        before. Raises `StoreError` for what the disk refuses.
+        """
+        with self._transaction() as connection:
+            knocks.put(connection, knock, forgotten_until)
+
+    def put_roster(self, owner: str, document: bytes, at: float, *, decided: str | None = None) -> None:
+        """Keeps a roster, in the place of the one before, and forgets the knocks of `decided`, who waits no more.
+
+        `at`: Unix seconds. Raises `StoreError` for what the disk refuses.
+        """
+        with self._transaction() as connection:
+            roster.put(connection, owner, document, at)
+            if decided is not None:
+                knocks.drop(connection, decided)
 
     def _append_event(self, subject: str, at: float, line: Callable[[int], str]) -> Event:
         # The number is AUTOINCREMENT's own next one, taken early: the row is signed before it is inserted.

@@ -1,21 +1,30 @@
-"""`ask`: ask another node one question, and say which checks its answer passed."""
+"""`ask`: ask another node one question, show what it says, and say which checks its answer passed."""
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import trio
 
-from descriptor.keys import decode_public
+from descriptor.keys import Identity, decode_public
+from descriptor.strictjson import JsonValue
 from entryway.client import Answer, ClientError, ask
+from entryway.exchanges import NEED_SIGNATURE
 from entryway.verdict import shown
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
 from node.targets import Target, find
 
 EXITS = {"BAD_TARGET": Exit.UNREADABLE, "UNREACHABLE": Exit.UNREACHED, "TIMEOUT": Exit.UNREACHED}
+# Members of a payload that are shown in another form, or not at all.
+_TOLD_ALREADY = frozenset(
+    {"status", "digest", "agent_version", "size", "published_at", "description", "not_stated", "left_out"}
+)
+_MOST_POINTERS = 50
 
 
 @click.command("ask")
@@ -37,14 +46,19 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
     Every check is named: the digest recomputed over the bytes, the signature of the reply, the signature of the
     Descriptor, that one agent made all three, and that the reply is fresh and answers this very question.
     Exit 0 when all hold, 1 when one does not, 3 when nobody answered.
+
+    Exchanges: 1 what are you, 2 show me your Descriptor, 3 will you let me talk to you, 4 are you accepting new
+    callers, 5 where do I stand, help how do I use you. 3 and 5 are signed with this home's key and addressed to the
+    agent, which is asked who it is first unless --id says it; 3 leaves a knock there.
     """
     if expected_id is not None:
         decode_public(expected_id)
     if not exchange.isprintable():
         raise NodeError("INPUT_INVALID", "An exchange is a number, or a word such as help.", Exit.UNREADABLE)
     number = int(exchange) if exchange.isascii() and exchange.isdecimal() and len(exchange) < 10 else exchange
+    identity = console.keys().identity if number in NEED_SIGNATURE else None
     found = find(console, target)
-    answer = _answer(found, number, expected_id or found.agent_id)
+    answer = _answer(found, number, expected_id or found.agent_id, identity)
     if save is not None and answer.verified and answer.descriptor is not None:
         _save(Path(save), answer.descriptor)
     elif save is not None:
@@ -65,23 +79,33 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
         raise SystemExit(Exit.NO)
 
 
-def _answer(target: Target, exchange: int | str, expected_id: str | None) -> Answer:
+def _answer(target: Target, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
     try:
-        return trio.run(_ask, target, exchange, expected_id)
+        return trio.run(_ask_any, target, exchange, expected_id, identity)
     except ClientError as error:
         raise NodeError(error.code, error.message, EXITS.get(error.code, Exit.NO)) from error
 
 
-async def _ask(target: Target, exchange: int | str, expected_id: str | None) -> Answer:
+async def _ask_any(target: Target, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
     """The answer of the first address of the target at which anybody answers."""
     *others, last = target.urls
     for url in others:
         try:
-            return await ask(url, exchange=exchange, expected_id=expected_id, clock=time.time)
+            return await _ask(url, exchange, expected_id, identity)
         except ClientError as error:
             if EXITS.get(error.code) is not Exit.UNREACHED:
                 raise
-    return await ask(last, exchange=exchange, expected_id=expected_id, clock=time.time)
+    return await _ask(last, exchange, expected_id, identity)
+
+
+async def _ask(url: str, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
+    if identity is not None and expected_id is None:
+        # What is signed is addressed: whoever answers there could pass it on to another agent in our name.
+        first = await ask(url, clock=time.time)
+        if not first.verified:
+            return first
+        expected_id = str((first.envelope or {})["from"])
+    return await ask(url, exchange=exchange, identity=identity, expected_id=expected_id, clock=time.time)
 
 
 def _lines(answer: Answer) -> list[str]:
@@ -96,7 +120,40 @@ def _lines(answer: Answer) -> list[str]:
     facts += [("status", answer.status or "not stated")]
     if answer.digest is not None:
         facts += [("agent_version", answer.agent_version or "not stated"), ("digest", answer.digest)]
-    return [*columns(facts), "", *columns(rows), "", verdict]
+    return [*columns(facts), *_said(answer), "", *columns(rows), "", verdict]
+
+
+def _said(answer: Answer) -> Iterator[str]:
+    """What else the payload says, one line a member; text of a peer is bounded and harmless."""
+    payload = (answer.envelope or {}).get("payload")
+    if not isinstance(payload, dict):
+        return
+    description = payload.get("description")
+    told = description if isinstance(description, dict) else {}
+    stated = {**{name: value for name, value in payload.items() if name not in _TOLD_ALREADY}, **told}
+    if stated:
+        yield ""
+    for name, value in stated.items():
+        if name == "offerings" and isinstance(value, list):
+            for offering in value:
+                yield f"offering: {_offering(offering)}"
+        else:
+            yield f"{shown(name)}: {_value(value)}"
+    for name, words in (("not_stated", "not stated"), ("left_out", "left out; the Descriptor says it")):
+        pointers = payload.get(name)
+        if isinstance(pointers, list) and pointers:
+            yield f"{words}: {', '.join(shown(str(pointer)) for pointer in pointers[:_MOST_POINTERS])}"
+
+
+def _offering(offering: JsonValue) -> str:
+    if not isinstance(offering, dict):
+        return _value(offering)
+    named = [_value(offering[name]) for name in ("id", "name", "description", "scope", "focus") if name in offering]
+    return " - ".join(named)
+
+
+def _value(value: JsonValue) -> str:
+    return shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _save(path: Path, data: bytes) -> None:

@@ -143,7 +143,7 @@ def test_ask_saves_the_exact_bytes(node: Node, tmp_path: Path) -> None:
     [
         (["--id", "UBMBH4BK6EIHQFVMHLSABFSQXB3JXUFZOXVZQTIERO33AD4HHAI3D7QP"], 1),
         (["--exchange", "77"], 1),
-        (["--exchange", "help"], 1),
+        (["--exchange", "more"], 1),
         (["--save", "."], 2),
         (["--save", "missing/d.json"], 2),
     ],

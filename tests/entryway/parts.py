@@ -6,7 +6,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import trio
@@ -16,13 +16,15 @@ from descriptor.document import Descriptor
 from descriptor.keys import Identity
 from descriptor.signatures import sign_statement
 from entryway.codec import Codec, encode
+from entryway.door import Door, KnockLimits
 from entryway.events import Feed, FeedLimits
 from entryway.http import Request, Response
 from entryway.protections import AddressLimits
+from entryway.roster import NO_POLICY, Policy
 from entryway.routes import Entryway
 from entryway.server import Application, Server, ServerLimits
 from entryway.snapshot import Published, Snapshot, published
-from store import Event, Version
+from store import Event, Knock, Version
 from tests.vectors import NKEYS
 
 OWNER = Identity.from_seed_text(NKEYS[0]["seed"])
@@ -90,10 +92,42 @@ def quiet_feed() -> Feed:
     return Feed(NoLog(), lambda: None, head=0, limits=FeedLimits(10, 10, 1.0))
 
 
-def door(snapshot: Snapshot, archive: MemoryArchive | None = None, now: float = NOW) -> Entryway:
+@dataclass
+class MemoryKnocks:
+    """What is kept of knocks, in memory; `failing` is raised instead."""
+
+    rows: dict[str, Knock] = field(default_factory=dict)
+    forgotten_until: float | None = None
+    failing: Exception | None = None
+
+    async def keep(self, knock: Knock, forgotten_until: float) -> None:
+        await trio.lowlevel.checkpoint()
+        if self.failing is not None:
+            raise self.failing
+        self.rows[knock.subject] = knock
+        self.forgotten_until = forgotten_until
+
+
+def roster_door(
+    policy: Policy = NO_POLICY, knocks: MemoryKnocks | None = None, limits: KnockLimits | None = None
+) -> Door:
+    """A door whose knocks are kept in memory."""
+    kept = knocks or MemoryKnocks()
+    return Door(policy, kept.rows.values(), kept.keep, limits)
+
+
+def door(
+    snapshot: Snapshot, archive: MemoryArchive | None = None, now: float = NOW, roster: Door | None = None
+) -> Entryway:
     """The entryway of `OWNER`, at a fixed time."""
     return Entryway(
-        OWNER, archive or MemoryArchive(), lambda: now, snapshot=snapshot, feed=quiet_feed(), body_limit=BODY_LIMIT
+        OWNER,
+        archive or MemoryArchive(),
+        lambda: now,
+        snapshot=snapshot,
+        door=roster or roster_door(),
+        feed=quiet_feed(),
+        body_limit=BODY_LIMIT,
     )
 
 

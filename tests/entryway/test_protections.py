@@ -12,7 +12,19 @@ from descriptor.timestamps import format_timestamp
 from entryway import protections
 from entryway.envelope import Envelope, new_uuid, read_envelope, request_envelope, sign_envelope
 from entryway.errors import EntrywayError
-from entryway.protections import FRESH_AHEAD, FRESH_BEHIND, AddressLimits, Bucket, Inbound
+from entryway.protections import (
+    FRESH_AHEAD,
+    FRESH_BEHIND,
+    HOUR,
+    TEXT_CAP,
+    AddressLimits,
+    Bucket,
+    HourlyCounts,
+    Inbound,
+    refuse_long_text,
+    text_cap,
+    utf16_units,
+)
 from tests.entryway.parts import NOW, OTHER, OWNER
 
 # Buckets.
@@ -150,6 +162,120 @@ def test_limits_that_change_bind_the_next_connection() -> None:
         assert [bucket.take(0.0) > 0.0 for _ in range(2)] == [False, True]
 
 
+# The messages of a sender.
+
+
+def test_an_hour_begins_with_its_first_message_and_takes_so_many() -> None:
+    counts = HourlyCounts()
+    assert [counts.take("a", NOW + second, 3) for second in (0, 10, 20)] == [0.0, 0.0, 0.0]
+    assert counts.take("a", NOW + 30, 3) == HOUR - 30
+    assert counts.take("a", NOW + HOUR - 0.5, 3) == 0.5
+    assert [counts.take("a", NOW + HOUR, 3) for _ in range(4)] == [0.0, 0.0, 0.0, HOUR]
+
+
+def test_senders_are_counted_apart() -> None:
+    counts = HourlyCounts()
+    assert [counts.take(sender, NOW, 1) for sender in "aba"] == [0.0, 0.0, HOUR]
+
+
+def test_a_message_that_is_refused_does_not_put_the_next_one_off() -> None:
+    counts = HourlyCounts()
+    for _ in range(100):
+        counts.take("a", NOW, 1)
+    assert counts.take("a", NOW + HOUR, 1) == 0.0
+
+
+def test_a_clock_that_is_set_back_begins_a_new_hour() -> None:
+    counts = HourlyCounts()
+    counts.take("a", NOW, 1)
+    assert counts.take("a", NOW - 86_400, 1) == 0.0
+
+
+def test_the_memory_of_senders_is_bounded_and_forgets_whose_hour_began_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protections, "SENDERS", 3)
+    counts = HourlyCounts()
+    for number, sender in enumerate("abcab"):
+        counts.take(sender, NOW + number, 9)
+    counts.take("b", NOW + HOUR + 1, 9)  # b's hour is over, and its new one is the youngest
+    counts.take("d", NOW + HOUR + 2, 9)
+    assert list(counts._hours) == ["c", "b", "d"]
+
+
+@settings(deadline=None)
+@given(times=st.lists(st.floats(0, 3 * HOUR), max_size=60).map(sorted), most=st.integers(1, 5))
+def test_no_hour_that_began_takes_more_than_its_cap(times: list[float], most: int) -> None:
+    counts = HourlyCounts()
+    taken = [at for at in times if counts.take("a", NOW + at, most) == 0.0]
+    began: list[float] = []
+    for at in taken:
+        if not began or at - began[-1] >= HOUR:
+            began.append(at)
+    assert len(taken) <= most * len(began)
+
+
+# The text of a message.
+
+
+@pytest.mark.parametrize(
+    ("text", "units"), [("", 0), ("abc", 3), ("\u00e4\uffff", 2), ("\U00010000", 2), ("\U0001f680x", 3), ("\ud800", 1)]
+)
+def test_text_is_counted_in_utf_16(text: str, units: int) -> None:
+    assert utf16_units(text) == units
+
+
+@given(st.text())
+def test_the_count_is_what_utf_16_says(text: str) -> None:
+    assert utf16_units(text) == sum(2 if ord(char) > 0xFFFF else 1 for char in text)
+
+
+def too_long(value: Any, cap: int) -> bool:
+    try:
+        refuse_long_text(value, cap)
+    except EntrywayError as error:
+        assert (error.code, error.status, error.details) == ("TOO_LARGE", 413, {"max_chars": cap})
+        return True
+    return False
+
+
+@pytest.mark.parametrize("cap", [1, 2, 5, TEXT_CAP])
+def test_exactly_at_the_cap_is_taken(cap: int) -> None:
+    assert not too_long("x" * cap, cap)
+    assert too_long("x" * cap + "y", cap)
+    assert not too_long(["x"] * cap, cap)
+    assert too_long(["x"] * cap + ["y"], cap)
+
+
+def test_a_character_outside_the_basic_plane_counts_twice() -> None:
+    assert not too_long("🚀" * (TEXT_CAP // 2), TEXT_CAP)
+    assert too_long("🚀" * (TEXT_CAP // 2) + "x", TEXT_CAP)
+
+
+def test_all_texts_of_a_value_count_together_and_nothing_else_does() -> None:
+    value = {"ab": ["cd", {"e": "f"}], "g": [1, 2.5, None, True]}
+    assert not too_long(value, 7)
+    assert too_long(value, 6)
+
+
+@pytest.mark.parametrize(
+    ("limits", "cap"),
+    [
+        (None, TEXT_CAP),
+        ({}, TEXT_CAP),
+        ({"max_inbound_chars": 100}, 100),
+        ({"max_inbound_chars": TEXT_CAP}, TEXT_CAP),
+        ({"max_inbound_chars": TEXT_CAP + 1}, TEXT_CAP),
+        ({"max_inbound_chars": 0}, TEXT_CAP),
+        ({"max_inbound_chars": -1}, TEXT_CAP),
+        ({"max_inbound_chars": True}, TEXT_CAP),
+        ({"max_inbound_chars": 1.5}, TEXT_CAP),
+        ({"max_inbound_chars": "9"}, TEXT_CAP),
+        ([], TEXT_CAP),
+    ],
+)
+def test_a_descriptor_may_lower_the_cap_and_not_raise_it(limits: Any, cap: int) -> None:
+    assert text_cap(limits) == cap
+
+
 # The inbound protections.
 
 
@@ -281,8 +407,28 @@ def test_what_is_not_by_its_sender_is_not_remembered() -> None:
     assert not refuses(inbound, envelope)
 
 
-def test_at_least_5000_pairs_are_remembered() -> None:
+def test_at_least_5000_pairs_are_remembered_and_the_oldest_is_forgotten_first() -> None:
+    inbound = Inbound(OWNER.id)
     assert protections.REMEMBERED >= 5_000
+    for number in range(protections.REMEMBERED):
+        inbound._remember((OTHER.id, str(number)))
+    with pytest.raises(EntrywayError):
+        inbound._remember((OTHER.id, "0"))
+    inbound._remember((OTHER.id, "one more"))
+    inbound._remember((OTHER.id, "0"))
+    with pytest.raises(EntrywayError):
+        inbound._remember((OTHER.id, "2"))
+    assert len(inbound._seen) == protections.REMEMBERED
+
+
+def test_a_duplicate_does_not_keep_a_pair_from_being_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protections, "REMEMBERED", 2)
+    inbound, first = Inbound(OWNER.id), signed()
+    assert not refuses(inbound, first)
+    assert not refuses(inbound, signed())
+    assert refuses(inbound, first)
+    assert not refuses(inbound, signed())
+    assert (OTHER.id, first.id) not in inbound._seen
 
 
 def test_the_memory_of_pairs_is_bounded_and_forgets_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from descriptor.digests import digest_of
 from entryway.exchanges import show_descriptor
 from entryway.snapshot import IMMUTABLE, full, validators
-from tests.entryway.parts import document, received, snapshot_of
+from tests.entryway.parts import document, received, roster_door, snapshot_of
 
 DATA = document()
 DIGEST = digest_of(DATA)
@@ -127,7 +127,7 @@ def test_304_stands_in_for_bytes_the_reader_has(route: str, if_none_match: str |
 
 
 def test_the_payload_of_exchange_2_is_that_of_the_binding() -> None:
-    saying = show_descriptor(snapshot_of(DATA), None)  # type: ignore[arg-type]  # who asks does not matter here
+    saying = show_descriptor(snapshot_of(DATA), None, roster_door())  # type: ignore[arg-type]  # who asks does not matter here
     assert saying.beside is not None
     assert saying.beside.data is DATA
     assert saying.payload.members == {

@@ -14,11 +14,11 @@ from descriptor.digests import digest_of
 from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 from entryway.envelope import new_uuid, request_envelope, sign_envelope
-from entryway.exchanges import Question, answer
+from entryway.exchanges import Question, Saying, answer
 from entryway.protections import FRESH_AHEAD, FRESH_BEHIND
 from entryway.snapshot import NONE_PUBLISHED
-from entryway.verdict import Verdict, judge_reply, read_error, shown
-from tests.entryway.parts import NOW, OTHER, OWNER, document, snapshot_of
+from entryway.verdict import STATUSES, Verdict, judge_reply, read_error, shown
+from tests.entryway.parts import NOW, OTHER, OWNER, document, roster_door, snapshot_of
 from tests.entryway.test_codec import JSON_VALUES
 
 DATA = document()
@@ -87,7 +87,8 @@ def test_an_honest_reply_is_verified_check_by_check() -> None:
 
 
 def test_what_the_exchange_says_is_verified() -> None:
-    saying = answer(snapshot_of(DATA), Question(_Envelope({"exchange": 2}), None))  # type: ignore[arg-type]  # all that is read of one
+    saying = answer(snapshot_of(DATA), Question(_Envelope({"exchange": 2}), None, NOW), roster_door())  # type: ignore[arg-type]  # all that is read of one
+    assert isinstance(saying, Saying)
     assert judge(reply_by(payload=dict(saying.payload.members)), saying.beside.data if saying.beside else None).verified
 
 
@@ -242,10 +243,25 @@ def test_an_agent_version_that_is_not_stated_matches_none_stated() -> None:
         assert judge(reply_by(payload=payload), data).checks["agent_version"] is True
 
 
-def test_another_exchange_has_statuses_of_its_own() -> None:
-    request = request_envelope({"exchange": 4}, NOW)
-    reply = reply_by(payload={"status": "not-stated"}, in_reply_to=request["id"])
-    assert judge(reply, None, request=request).verified
+@pytest.mark.parametrize(
+    ("exchange", "status", "holds"),
+    [
+        *((exchange, status, True) for exchange, statuses in STATUSES.items() if exchange != 2 for status in statuses),
+        (1, "published", False),
+        (3, "never-asked", False),
+        (4, "admitted", False),
+        (5, "stated", False),
+        ("help", "refused", False),
+        (6, "whatever", True),
+        ("more", "whatever", True),
+    ],
+)
+def test_another_exchange_has_statuses_of_its_own(exchange: int | str, status: str, holds: bool) -> None:
+    request = request_envelope({"exchange": exchange}, NOW)
+    reply = reply_by(payload={"status": status}, in_reply_to=request["id"])
+    verdict = judge(reply, None, request=request)
+    assert verdict.verified is holds
+    assert ("envelope" in verdict.reasons) is not holds
 
 
 # Text of a peer.

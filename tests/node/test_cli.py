@@ -25,7 +25,7 @@ from tests.node.parts import damage, digests, draft, filled, identity_of, new_ho
 
 def test_the_commands_of_the_binding_are_there() -> None:
     named = {"init", "run", "status", "check", "publish", "rollback", "history", "show", "diff", "ask", "doctor"}
-    assert named | {"backup", "restore"} <= set(COMMANDS)
+    assert named | {"backup", "restore", "roster", "knocks"} <= set(COMMANDS)
 
 
 def every_command() -> Iterator[click.Command]:
@@ -33,7 +33,18 @@ def every_command() -> Iterator[click.Command]:
         command = main.get_command(click.Context(main), name)
         assert command is not None
         assert command.name == name
-        yield from command.commands.values() if isinstance(command, click.Group) else (command,)
+        yield from with_those_below(command)
+
+
+def with_those_below(command: click.Command) -> Iterator[click.Command]:
+    """A command, or those of a group, which says what it is for and takes nothing itself."""
+    if not isinstance(command, click.Group):
+        yield command
+        return
+    assert command.help
+    assert not command.params
+    for one in command.commands.values():
+        yield from with_those_below(one)
 
 
 def test_every_command_and_every_option_says_what_it_does() -> None:

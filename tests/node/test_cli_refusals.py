@@ -10,6 +10,7 @@ import pytest
 
 from descriptor.keys import Identity
 from descriptor.publishing import Terms, bind
+from entryway.roster import sign_roster
 from node.console import plain
 from node.home import Home
 from tests.node.parts import HOSTILE, Told, digests, draft, filled, new_home, published, told
@@ -21,6 +22,9 @@ NOWHERE = "127.0.0.1:1"
 # What is told when it does not.
 
 STRANGER = bind(draft("3"), Terms(Identity.generate(), acts_for="person"), 0)
+
+OTHER_AGENT = Identity.generate().id
+NO_ROSTER_OF_OURS = sign_roster({"entries": []}, Identity.generate(), 0)
 
 REFUSALS: list[tuple[list[str], bytes, int, str]] = [
     (["init"], b"", 1, "IDENTITY_EXISTS"),
@@ -61,6 +65,18 @@ REFUSALS: list[tuple[list[str], bytes, int, str]] = [
     (["ask", "ftp://127.0.0.1"], b"", 2, "BAD_TARGET"),
     (["ask", NOWHERE, "--exchange", "9" * 5000], b"", 3, "UNREACHABLE"),
     (["ask", NOWHERE, "--exchange", "9" * 20], b"", 3, "UNREACHABLE"),
+    (["roster", "admit", "U123"], b"", 2, "BAD_KEY"),
+    (["roster", "revoke", OTHER_AGENT], b"", 1, "NOT_ADMITTED"),
+    (["roster", "defaults"], b"", 1, "INPUT_INVALID"),
+    (["roster", "hold", OTHER_AGENT, "--note", "x" * 501], b"", 1, "ROSTER_INVALID"),
+    (["roster", "export"], b"", 1, "NOT_FOUND"),
+    (["roster", "import", "missing.json"], b"", 2, "INPUT_UNREADABLE"),
+    (["roster", "import", "-"], b"{", 2, "NOT_JSON"),
+    (["roster", "import", "-"], b"{}", 1, "ROSTER_INVALID"),
+    (["roster", "import", "-"], NO_ROSTER_OF_OURS, 1, "ROSTER_NOT_SIGNED"),
+    (["roster", "list", "--home", "{new}"], b"", 1, "HOME_MISSING"),
+    (["knocks", "--home", "{new}"], b"", 1, "HOME_MISSING"),
+    (["ask", NOWHERE, "--exchange", "3"], b"", 3, "UNREACHABLE"),
     (["backup", "{home}"], b"", 1, "BACKUP_EXISTS"),
     (["backup", "{new}", "--home", "{new}"], b"", 1, "HOME_MISSING"),
     (["restore", "{home}"], b"", 1, "STORE_EXISTS"),
@@ -110,6 +126,12 @@ def test_a_refusal_changes_nothing(home: Home) -> None:
         ["init", "--acts-for", "nobody"],
         ["run", "--port", "http"],
         ["restore", "missing"],
+        ["roster", "admit"],
+        ["roster", "defaults", "--registered", "maybe"],
+        ["roster", "defaults", "--hourly", "0"],
+        ["roster", "import"],
+        ["roster", "import", "a", "--empty"],
+        ["roster", "frobnicate"],
         ["ask"],
         ["frobnicate"],
     ],

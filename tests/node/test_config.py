@@ -40,6 +40,7 @@ def test_the_defaults_are_those_of_the_binding() -> None:
     assert (limits.header_wait, limits.body_wait, limits.idle_wait) == (10, 30, 75)
     assert (limits.connections, limits.connections_per_address, limits.descriptor_nesting) == (512, 64, 64)
     assert (limits.answers_per_second, limits.answers_burst, limits.limit_loopback) == (50, 200, False)
+    assert (limits.knock_wait, limits.knocks_per_day) == (86_400, 1_000)
     assert Settings().http.port == 7420
     assert Settings().agent.version_order == "natural"
 

@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,10 @@ class Node:
 
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         return self._done(digest, agent_version)
+
+    async def change_roster(self, change: Mapping[str, Any]) -> Mapping[str, object]:
+        self._done(dict(change))
+        return {"enforced": True}
 
     def reload(self) -> dict[str, list[str]]:
         self._done()
@@ -111,6 +115,20 @@ async def test_a_rollback_that_is_none_is_refused(body: bytes) -> None:
     assert (answer.error()["code"], node.told) == ("INPUT_INVALID", [])
 
 
+async def test_a_change_of_the_roster_is_one_object() -> None:
+    node = Node()
+    answer = await asked(node, "POST", "/roster", b'{"act": "admit", "subject": "U1", "note": null}')
+    assert (answer.status, json.loads(answer.body)) == (200, {"enforced": True})
+    assert node.told == [({"act": "admit", "subject": "U1", "note": None},)]
+
+
+@pytest.mark.parametrize(("body", "code"), [(b"[]", "INPUT_INVALID"), (b'"admit"', "INPUT_INVALID"), (b"", "NOT_JSON")])
+async def test_a_change_of_the_roster_that_is_none_is_refused(body: bytes, code: str) -> None:
+    node = Node()
+    answer = await asked(node, "POST", "/roster", body)
+    assert (answer.error()["code"], node.told) == (code, [])
+
+
 async def test_reload_says_what_was_taken() -> None:
     answer = await asked(Node(), "POST", "/reload")
     assert json.loads(answer.body) == {"taken": ["log.level"], "need_restart": []}
@@ -127,7 +145,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("refusal", "exit_code"), REFUSALS, ids=[type(case[0]).__name__ for case in REFUSALS])
 @pytest.mark.parametrize(
-    ("target", "body"), [("/publish", b"{}"), ("/rollback", b'{"digest": "sha256:00", "as": "2"}')]
+    ("target", "body"), [("/publish", b"{}"), ("/rollback", b'{"digest": "sha256:00", "as": "2"}'), ("/roster", b"{}")]
 )
 async def test_a_refusal_keeps_its_code_and_its_exit_code(
     refusal: Any, exit_code: Exit, target: str, body: bytes
@@ -155,7 +173,13 @@ async def test_findings_pass_through_whole() -> None:
 
 @pytest.mark.parametrize(
     ("method", "target", "status"),
-    [("GET", "/publish", 405), ("POST", "/status", 405), ("GET", "/", 404), ("GET", "/entryway", 404)],
+    [
+        ("GET", "/publish", 405),
+        ("GET", "/roster", 405),
+        ("POST", "/status", 405),
+        ("GET", "/", 404),
+        ("GET", "/entryway", 404),
+    ],
 )
 async def test_there_is_nothing_else(method: str, target: str, status: int) -> None:
     assert (await asked(Node(), method, target)).status == status

@@ -24,7 +24,7 @@ from node.passphrase import LEAST
 from store import Store
 from tests.node.parts import damage, draft, identity_of, new_home, told
 
-SUBJECTS = ["home", "settings", "keys", "clock", "disk", "store", "descriptor"]
+SUBJECTS = ["home", "settings", "keys", "clock", "disk", "store", "roster", "descriptor"]
 
 
 def examined(home: Home, now: float | None = None) -> list[Seen]:

@@ -19,10 +19,12 @@ from descriptor.errors import DescriptorError
 from descriptor.keys import Identity, SealingKey
 from descriptor.publishing import Terms, bind
 from descriptor.timestamps import format_timestamp
+from entryway.roster import sign_roster
 from node.config import Limits, Settings, load
 from node.errors import NodeError
 from node.identity import Keys
 from node.publisher import Outcome, Publisher, terms_of, with_terms
+from node.roster import RosterKeeper
 from store import Reader, Store, StoreError
 from tests.node.parts import NOW, damage, draft, key_of, verified_document, verified_envelope
 from tests.vectors import NKEYS, SEALED
@@ -73,6 +75,57 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         bench = Bench(path, store, reader, publisher=None)  # type: ignore[arg-type]  # it needs the bench's clock
         bench.publisher = Publisher(store, reader, TERMS, Limits(), bench.clock)
         yield bench
+
+
+# What is declared of admission, and the roster.
+
+
+def allow_whoever_signs(bench: Bench, stance: str = "allow") -> None:
+    keeper = RosterKeeper(bench.store, bench.reader, OWNER, bench.clock)
+    keeper.change({"act": "defaults", "defaults": {"registered": stance}})
+
+
+@pytest.mark.parametrize(
+    ("admission", "registered", "published"),
+    [
+        ("open", None, False),
+        ("open", "allow", True),
+        ("open", "block", False),
+        ("allowlist", None, True),
+        ("allowlist", "allow", False),
+        ("screened", None, True),
+        ("screened", "block", False),
+        ("negotiated", None, True),
+        ("negotiated", "allow", False),
+    ],
+)
+def test_an_admission_that_the_roster_does_not_apply_is_not_published(
+    bench: Bench, admission: str, registered: str | None, published: bool
+) -> None:
+    if registered is not None:
+        allow_whoever_signs(bench, registered)
+    data = draft(access={"admission": admission})
+    if published:
+        assert bench.publish(data).changed
+    else:
+        error = bench.refuses("ADMISSION_NOT_APPLIED", lambda: bench.publish(data))
+        assert error.pointer == "/access/admission"
+        assert "agent-node roster defaults --registered" in error.message
+
+
+def test_a_roster_that_is_not_enforced_does_not_make_an_agent_open(bench: Bench) -> None:
+    forged = sign_roster({"defaults": {"registered": "allow"}}, OTHER, NOW)
+    bench.store.put_roster(OWNER.id, forged, NOW)
+    bench.refuses("ADMISSION_NOT_APPLIED", lambda: bench.publish(draft(access={"admission": "open"})))
+
+
+def test_what_is_current_already_stays_whatever_the_roster_has_become(bench: Bench) -> None:
+    allow_whoever_signs(bench)
+    data = draft(access={"admission": "open"})
+    first = bench.publish(data)
+    allow_whoever_signs(bench, "hold")
+    assert not bench.publish(data).changed
+    bench.refuses("ADMISSION_NOT_APPLIED", lambda: bench.publisher.rollback(first.descriptor.digest, "2.0"))
 
 
 # What publishing adds.

@@ -21,6 +21,7 @@ from tests.store.samples import digest, document, execute, publish, publish_many
 
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534
+NUMBER = len(schema.MIGRATIONS)
 # In a process of its own, which gives up root when it has it: root may read and write everything. What it needs is
 # imported before, because afterwards it may be out of reach.
 WITHOUT_PRIVILEGE = f"""
@@ -120,7 +121,11 @@ def short_garbage(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "code", "says"),
     [
-        (newer, "STORE_NEWER", "made by a newer agent-node (store 3, this one reads up to 2); upgrade agent-node"),
+        (
+            newer,
+            "STORE_NEWER",
+            f"made by a newer agent-node (store {NUMBER + 1}, this one reads up to {NUMBER}); upgrade agent-node",
+        ),
         (another_program, "NOT_A_STORE", "is a database of another program; move it away"),
         (no_program_named, "NOT_A_STORE", "is a database of another program; move it away"),
         (never_migrated, "NOT_A_STORE", "is a database of another program; move it away"),

@@ -101,7 +101,9 @@ def test_a_migration_that_fails_leaves_nothing_of_itself(store: Store, monkeypat
 
 
 def test_the_tables_are_these(store: Store) -> None:
-    assert tables(store.path) == {"artifacts", "versions", "current", "events", "follows", "peers", "sqlite_sequence"}
+    assert tables(store.path) == {
+        *("artifacts", "versions", "current", "events", "follows", "peers", "roster", "knocks", "sqlite_sequence"),
+    }
 
 
 @pytest.mark.parametrize(

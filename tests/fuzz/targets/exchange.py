@@ -1,15 +1,19 @@
-"""A question to the entryway: any body, in either codec, is answered at once and truthfully.
+"""A question to the entryway: any body, in either codec, is answered truthfully, and at once unless it is a knock.
 
 The first byte chooses the codec (1: msgpack), whether `Accept` names the other (2), whether a stranger completes what
 is missing of an envelope (4) and signs it (8), and whether a Descriptor is published (16). The body is behind it.
 
-- The router answers with a `Response`, never late, never with a failure of the node's own.
+- The router answers with a `Response`, never with a failure of the node's own; late only where a knock is kept.
 - A refusal is an error body in the codec of the reply.
-- An answer is a reply that the asking side verifies.
+- An answer is a reply that the asking side verifies. Exchange 2 alone brings the Descriptor.
 - The same signed question is not answered twice; an unsigned one is answered alike each time.
 """
 
 from __future__ import annotations
+
+from collections.abc import Awaitable
+
+import trio
 
 from descriptor.encoding import b64url_decode
 from descriptor.strictjson import JsonValue
@@ -52,7 +56,10 @@ def one_input(data: bytes) -> None:
     reply = _map(first, answered_in)
     beside = reply.get("descriptor")
     descriptor = b64url_decode(beside) if isinstance(beside, str) else None
-    assert descriptor == (PUBLISHED.descriptor.data if choice & 16 else None)
+    payload = asked["payload"]
+    assert isinstance(payload, dict)
+    brought = choice & 16 and payload["exchange"] == 2
+    assert descriptor == (PUBLISHED.descriptor.data if brought else None)
     assert judge_reply(reply, asked, NOW, descriptor, expected_id=OWNER.id).verified
 
 
@@ -69,12 +76,18 @@ def _completed(body: bytes, codec: Codec, *, sign: bool) -> bytes:
 
 def _answered(entryway: Entryway, request: Request, codec: Codec) -> Received:
     answer = entryway.router.respond(request)
-    assert isinstance(answer, Response)
+    if not isinstance(answer, Response):
+        assert b"exchange" in request.body
+        answer = trio.run(_waited_for, answer)
     assert answer.status in {200, *STATUS.values()}
     assert answer.status < 500
     got = received(answer)
     assert got.headers["content-type"] == codec.value
     return got
+
+
+async def _waited_for(answer: Awaitable[Response]) -> Response:
+    return await answer
 
 
 def _map(got: Received, codec: Codec) -> dict[str, JsonValue]:

@@ -22,7 +22,16 @@ from entryway.http import LISTS, PADDING, Request, RequestParser, Response, Stre
 from entryway.router import refusal
 from entryway.routes import Entryway
 from store import Version
-from tests.entryway.parts import NOW, OWNER, PUBLISHED_AT, document, quiet_feed, read_responses, snapshot_of
+from tests.entryway.parts import (
+    NOW,
+    OWNER,
+    PUBLISHED_AT,
+    document,
+    quiet_feed,
+    read_responses,
+    roster_door,
+    snapshot_of,
+)
 
 TOKENS = (
     *("GET ", "HEAD ", "POST ", "OPTIONS ", "PUT ", "CONNECT ", "PRI * HTTP/2.0", " HTTP/1.1\r\n", " HTTP/1.0\r\n"),
@@ -173,7 +182,15 @@ def _by_h11(stream: bytes) -> Iterator[tuple[bytes, bytes, bytes] | None]:
 
 
 def _assert_answered(requests: list[Request], error: EntrywayError | None) -> None:
-    entryway = Entryway(OWNER, Shelf(), lambda: NOW, snapshot=SNAPSHOT, feed=quiet_feed(), body_limit=BODY_LIMIT)
+    entryway = Entryway(
+        OWNER,
+        Shelf(),
+        lambda: NOW,
+        snapshot=SNAPSHOT,
+        door=roster_door(),
+        feed=quiet_feed(),
+        body_limit=BODY_LIMIT,
+    )
     router = entryway.router
     sent = b""
     for request in requests:
