@@ -37,6 +37,7 @@ from store import Version
 
 AGENTDOC, PAGE, ROOT = b"/.well-known/agentdoc.json", b"/.well-known/agentdoc", b"/"
 VERSIONS_KEPT = "The newest versions that this node has published and keeps."
+DOOR_SAYS = "The payload of the reply to exchange 4, in canonical form; the same for whoever asks."
 MOST_VERSIONS = 50
 MOST_CHANGES_KEPT = 16  # pages, of a megabyte at the very most
 
@@ -208,14 +209,15 @@ def _digest(query: dict[str, list[str]], name: str) -> str:
 
 
 def _make(identity: Identity, snapshot: Published, kept: Sequence[Version], older: bool, now: float) -> _Made:
-    from descriptor.projections.agentdoc import Observation, Origin, assemble  # noqa: PLC0415  # as said above
+    from descriptor.projections.agentdoc import Fetched, Observation, Origin, assemble  # noqa: PLC0415  # as said above
     from entryway.page.content import content_of  # noqa: PLC0415  # as said above
     from entryway.page.render import agent_page  # noqa: PLC0415  # as said above
 
     origin = Origin(url="/.well-known/agent-descriptor.json", fetched_at=now)
     try:
         history = Observation(VERSIONS_KEPT, now, versions_seen(kept, snapshot.seq, older=older))
-        made = assemble(identity, now, snapshot.descriptor, origin, observations=[history])
+        door = Fetched(snapshot.accepting.canonical.encode(), Origin(url="/entryway", what=DOOR_SAYS, at=now))
+        made = assemble(identity, now, snapshot.descriptor, origin, door=door, observations=[history])
     except DescriptorError as error:
         raise EntrywayError("NOT_FOUND", f"{error.message} The Descriptor itself is at {origin.url}.") from error
     page = agent_page(content_of(made.members))

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from descriptor.canonical import canonical
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import Identity, decode_public
-from descriptor.projections.agentdoc import AgentDoc, Observation, Origin, assemble
+from descriptor.projections.agentdoc import AgentDoc, Fetched, Observation, Origin, assemble
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
-from entryway.pages import MOST_VERSIONS, VERSIONS_KEPT, versions_seen
+from entryway.description import door_statement
+from entryway.pages import DOOR_SAYS, MOST_VERSIONS, VERSIONS_KEPT, versions_seen
 from node.errors import NodeError
 from node.peers import pinned_form
 from store import Reader
@@ -37,7 +39,9 @@ def own(reader: Reader | None, identity: Identity, now: float) -> AgentDoc:
     assert data is not None  # the store keeps what its current version names
     kept, older = reader.history(identity.id, MOST_VERSIONS)
     seen = Observation(VERSIONS_KEPT, now, versions_seen(kept, version.seq, older=older is not None))
-    return assemble(identity, now, Descriptor.read(data), Origin(what=_OWN, at=now), observations=[seen])
+    descriptor = Descriptor.read(data)
+    door = Fetched(canonical(door_statement(descriptor.members)), Origin(what=DOOR_SAYS, at=now))
+    return assemble(identity, now, descriptor, Origin(what=_OWN, at=now), door=door, observations=[seen])
 
 
 def of_other(
