@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import checking, subscribers
+from bench import checking, showing, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -31,7 +31,7 @@ from bench.servers import Running
 from bench.single import publish_milliseconds, start_seconds
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish", "check", "subscribers")
+SINGLE = ("start", "memory", "publish", "check", "show", "subscribers")
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
@@ -101,6 +101,9 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
         if "check" in wanted:
             _tell("checking Descriptors")
             checked = report["check"] = checking.measure(checking.documents(time.time()))
+        if "show" in wanted:
+            _tell("making pages")
+            report["show"] = showing.measure()
         listening = {}
         if "subscribers" in wanted:
             _tell("listening to events")

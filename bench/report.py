@@ -41,6 +41,7 @@ START_SECONDS = 1.0
 CHECK_MILLISECONDS = {4096: 2.0, 1_048_576: 150.0}  # by the size of the document, in bytes
 READER_KIB = 32.0  # of memory for each reader of events
 CHECK_MEMORY = 12.0  # times the size of the document
+PAGE_MILLISECONDS = 5.0  # of the processor for `GET /`
 
 
 def spread(values: Sequence[float], digits: int = 1) -> Document:
@@ -95,6 +96,12 @@ def targets(
             max((one["kib_each"] for one in listening.values() if isinstance(one, dict)), default=None),
             "under",
             READER_KIB,
+        ),
+        _target(
+            "page_request_ms",
+            _middle(measured["page"], "cpu_us_per_request") / 1000 if "page" in measured else None,
+            "under",
+            PAGE_MILLISECONDS,
         ),
         _target(
             "check_memory_times_size",

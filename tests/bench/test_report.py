@@ -63,3 +63,8 @@ def test_a_check_is_judged_by_its_time_and_its_memory(milliseconds: float, met: 
     assert told["check_ms_1048576"] is met
     assert told["check_ms_4096"]
     assert told["check_memory_times_size"] is False
+
+
+@pytest.mark.parametrize(("cpu", "met"), [(4_999.0, True), (5_000.0, False)])
+def test_the_page_costs_no_more_than_5_ms(cpu: float, met: bool) -> None:
+    assert found("page_request_ms", page=rounds(1, cpu=cpu))["met"] is met
