@@ -141,7 +141,7 @@ def assemble(
         **_reported("differences", differences),
     }
     members["signatures"] = [sign_assembly(members, assembler)]
-    data = json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n"
+    data = json.dumps(members, ensure_ascii=False).encode() + b"\n"
     return AgentDoc(data, digest_of(data), members)
 
 

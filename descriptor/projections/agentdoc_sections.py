@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
-from descriptor.pointers import pointer_to, tokens
+from descriptor.pointers import tokens
 from descriptor.rules.section_6_9_access import RULES as ACCESS_RULES
 from descriptor.strictjson import JsonValue
 from descriptor.view import View, view
@@ -34,7 +34,7 @@ SECTIONS = (
 
 # What a section carries of a member: all of it (None), some members of an object, or of each object of a list. A value
 # that may be an object or something plainer is carried whole where it is the plainer thing.
-Shape: TypeAlias = "Mapping[str, Shape] | list[Mapping[str, Shape]] | None"
+Shape: TypeAlias = "dict[str, Shape] | list[dict[str, Shape]] | None"
 Path: TypeAlias = tuple[str | int, ...]
 
 
@@ -43,10 +43,16 @@ def _members(names: str, /, **shapes: Shape) -> dict[str, Shape]:
     return {**dict.fromkeys(names.split()), **shapes}
 
 
+def _offering_shapes(section: dict[str, Shape]) -> list[dict[str, Shape]]:
+    """What a section carries of each offering: one shape, or none."""
+    shape = section.get("offerings")
+    return shape if isinstance(shape, list) else []
+
+
 _BOUND = _members("most decided_by")
 _REFERENCE = _members("digest location")
 
-PLACES: Mapping[str, Mapping[str, Shape]] = {
+PLACES: Mapping[str, dict[str, Shape]] = {
     "identity": _members(
         "format agent_version does acts_for organization_name",
         subject=_members("id handle"),
@@ -122,6 +128,16 @@ PLACES: Mapping[str, Mapping[str, Shape]] = {
 }
 """By section, what it carries of each member of a Descriptor. A place is in one section, but for `offerings` itself."""
 
+# The section of each member of a Descriptor, and of each member of an offering.
+_STATED = {member: section for section, members in PLACES.items() for member in members if member != "offerings"}
+_OFFERED = {
+    member: section
+    for section, members in PLACES.items()
+    for offering in _offering_shapes(members)
+    for member in offering
+}
+_RANK = {section: place for place, section in enumerate(SECTIONS)}
+
 MOST_NOT_STATED = 50_000
 """An agent says nothing of that many places only if its Descriptor was made to be a burden."""
 
@@ -161,7 +177,7 @@ def read(descriptor: Descriptor) -> Read:
         )
     sections: dict[str, Mapping[str, JsonValue]] = {}
     for section in SECTIONS:
-        found = _carried(members, PLACES[section], (), absent)
+        found = _carried(members, PLACES[section], "", absent)
         assert isinstance(found, dict)
         if section != "sells" and not any(_entries(found)):
             found.pop("offerings", None)
@@ -174,18 +190,18 @@ def read(descriptor: Descriptor) -> Read:
     )
 
 
-def _carried(value: JsonValue, shape: Shape, path: Path, absent: set[str]) -> JsonValue:
+def _carried(value: JsonValue, shape: Shape, pointer: str, absent: set[str]) -> JsonValue:
     """What a section carries of a value; `{}` in a list for an entry that cannot be read."""
     if isinstance(shape, list) and isinstance(value, list):
         return [
-            {} if pointer_to(*path, index) in absent else _carried(one, shape[0], (*path, index), absent)
+            {} if (place := f"{pointer}/{index}") in absent else _carried(one, shape[0], place, absent)
             for index, one in enumerate(value)
         ]
-    if isinstance(shape, Mapping) and isinstance(value, Mapping):
+    if isinstance(shape, dict) and isinstance(value, dict):
         return {
-            name: _carried(value[name], inner, (*path, name), absent)
+            name: _carried(value[name], inner, place, absent)
             for name, inner in shape.items()
-            if name in value and pointer_to(*path, name) not in absent
+            if name in value and (place := f"{pointer}/{name}") not in absent
         }
     return value
 
@@ -243,31 +259,30 @@ def _withheld(descriptor: Descriptor, seen: View) -> Iterator[str]:
 
 
 def _paths(pointer: str) -> Iterator[str]:
-    """The places in the sections of a place in a Descriptor; `offerings` and its entries are sold."""
+    """The place in the sections of a place in a Descriptor, if it has one; what is offered is among what is sold."""
     steps = tokens(pointer)
-    if steps[0] == "offerings" and len(steps) <= 2:
-        yield f"/sells{pointer}"
-        return
-    for section, shape in PLACES.items():
-        if _has_place(shape, steps):
-            yield f"/{section}{pointer}"
+    if steps[0] == "offerings":
+        section = _OFFERED.get(steps[2]) if len(steps) > 2 else "sells"
+    else:
+        section = _STATED.get(steps[0])
+    if section is not None and (len(steps) <= 2 or _has_place(PLACES[section], steps)):
+        yield f"/{section}{pointer}"
 
 
 def _has_place(shape: Shape, steps: list[str]) -> bool:
     for step in steps:
         if isinstance(shape, list):
             (shape,) = shape
-        elif isinstance(shape, Mapping):
-            if step not in shape:
-                return False
+        elif shape is None:
+            return True
+        elif step in shape:
             shape = shape[step]
         else:
-            return True
+            return False
     return True
 
 
-def _in_order(pointer: str) -> tuple[tuple[int, str], ...]:
+def _in_order(pointer: str) -> tuple[int, list[tuple[int, str]]]:
     """Sorts by section, and the second entry before the tenth."""
-    first, *rest = tokens(pointer)
-    section = (SECTIONS.index(first), "") if first in SECTIONS else (-1, first)
-    return (section, *((int(step), "") if step.isdecimal() and step.isascii() else (-1, step) for step in rest))
+    steps = tokens(pointer)
+    return _RANK.get(steps[0], -1), [(int(step), "") if step.isdecimal() else (-1, step) for step in steps]

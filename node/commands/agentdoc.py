@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -57,7 +58,8 @@ def agentdoc_command(console: Console, target: str | None, file: str | None, sou
     if console.as_json:
         console.result(made.members, ())
     else:
-        console.raw(made.data)
+        # Text from elsewhere leaves as escapes, which no terminal heeds and every reader of JSON undoes.
+        console.raw(json.dumps(made.members, indent=2).encode() + b"\n")
 
 
 def _check(console: Console, file: str, sources: tuple[str, ...]) -> None:

@@ -76,11 +76,11 @@ def sections_of(doc: AgentDoc) -> dict[str, dict[str, Any]]:
 def test_the_document_is_the_one_that_was_looked_at(name: str) -> None:
     """Compared with a file, which somebody has read. AGENT_NODE_SNAPSHOTS=write writes the files anew."""
     file = SNAPSHOTS / f"{name}.json"
-    data = doc_of(sample(name)).data
+    text = json.dumps(json.loads(doc_of(sample(name)).data), ensure_ascii=False, indent=2) + "\n"
     if os.environ.get("AGENT_NODE_SNAPSHOTS") == "write":
         file.parent.mkdir(exist_ok=True)
-        file.write_bytes(data)
-    assert data == file.read_bytes()
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", SAMPLES)
