@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import boundary, checking, neighbors, projecting, subscribers
+from bench import boundary, checking, neighbors, projecting, showing, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -32,7 +32,18 @@ from bench.single import publish_milliseconds, start_seconds
 from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish", "check", "projections", "subscribers", "neighbors", "boundary", "strangers")
+SINGLE = (
+    "start",
+    "memory",
+    "publish",
+    "check",
+    "projections",
+    "subscribers",
+    "neighbors",
+    "boundary",
+    "strangers",
+    "show",
+)
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
@@ -110,6 +121,9 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
             _tell("making projections")
             identity = Identity.generate()
             report["projections"] = projecting.measure(checking.documents(time.time()), identity)
+        if "show" in wanted:
+            _tell("making pages")
+            report["show"] = showing.measure()
         listening = {}
         if "subscribers" in wanted:
             _tell("listening to events")

@@ -42,6 +42,7 @@ CHECK_MILLISECONDS = {4096: 2.0, 1_048_576: 150.0}  # by the size of the documen
 READER_KIB = 32.0  # of memory for each reader of events
 RESTING_PERCENT = 1.0  # of a core, among many neighbors of whom nothing is new
 CHECK_MEMORY = 12.0  # times the size of the document
+PAGE_MILLISECONDS = 5.0  # of the processor for `GET /`
 
 
 def spread(values: Sequence[float], digits: int = 1) -> Document:
@@ -99,6 +100,12 @@ def targets(
             READER_KIB,
         ),
         _target("cpu_percent_at_rest", neighbors.get("cpu_percent_at_rest"), "under", RESTING_PERCENT),
+        _target(
+            "page_request_ms",
+            _middle(measured["page"], "cpu_us_per_request") / 1000 if "page" in measured else None,
+            "under",
+            PAGE_MILLISECONDS,
+        ),
         _target(
             "check_memory_times_size",
             max((one["memory_times_size"] for one in checked.values()), default=None),

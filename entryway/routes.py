@@ -27,6 +27,7 @@ from entryway.errors import EntrywayError
 from entryway.events import Feed, place, stream_response
 from entryway.exchanges import Question, Saying, answer, describes, needs_signature, private, unavailable
 from entryway.http import Request, Response, Streaming, json_body, response
+from entryway.pages import AGENTDOC, PAGE, ROOT, Pages
 from entryway.paging import page_of
 from entryway.protections import Inbound
 from entryway.registry import PATH, PREFIX, Registry
@@ -96,12 +97,17 @@ class Entryway:
             means=means or Means(),
         )
         self._apart = trio.CapacityLimiter(1)
+        self._pages = Pages(identity, archive, clock)
+        page = get("page", self._pages.as_page(self._open(self._page)), public=True)
         registered = {} if registry is None else {PATH: put("register", registry.put, MAX_BYTES)}
         shelved = {} if registry is None else {PREFIX: get("registry", registry.get, public=True)}
         self.router = Router(
             {
                 b"/.well-known/agent-descriptor.json": get("well-known", self._open(self._well_known), public=True),
                 CARD: get("card", self._open(self._card), public=True),
+                AGENTDOC: get("agentdoc", self._open(self._agentdoc), public=True),
+                PAGE: page,
+                ROOT: page,
                 b"/descriptors": get("history", self._open(self._history), public=True),
                 b"/events": get("events", self._open(self._events), public=True),
                 ENTRYWAY: post("entryway", self._entryway),
@@ -136,6 +142,12 @@ class Entryway:
         if isinstance(snapshot, NonePublished):
             raise EntrywayError("NOT_PUBLISHED", "This agent has not published a Descriptor.")
         raise unavailable()
+
+    def _agentdoc(self, request: Request) -> Answer:
+        return self._pages.agentdoc(self.snapshot, request)
+
+    def _page(self, request: Request) -> Answer:
+        return self._pages.page(self.snapshot, request)
 
     def _by_digest(self, request: Request) -> Answer:
         try:

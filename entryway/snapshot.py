@@ -26,6 +26,7 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 Fields = tuple[tuple[str, str], ...]
+JSON: Fields = (("Content-Type", "application/json"), PLAIN_TYPE)
 
 
 def validators(digest: str, cache_control: str, *extra: tuple[str, str]) -> Fields:
@@ -41,9 +42,9 @@ def validators(digest: str, cache_control: str, *extra: tuple[str, str]) -> Fiel
     )
 
 
-def full(data: bytes, fields: Fields) -> Response:
-    """The exact bytes."""
-    return response(200, (("Content-Type", "application/json"), PLAIN_TYPE, *fields), data)
+def full(data: bytes, fields: Fields, kind: Fields = JSON) -> Response:
+    """The exact bytes. `kind`: the fields that say what they are."""
+    return response(200, (*kind, *fields), data)
 
 
 def not_modified(fields: Fields) -> Response:
@@ -68,9 +69,9 @@ class Representation:
     not_modified: Response
 
     @classmethod
-    def of(cls, data: bytes, digest: str, fields: Fields) -> Self:
+    def of(cls, data: bytes, digest: str, fields: Fields, kind: Fields = JSON) -> Self:
         """Lays both out."""
-        return cls(digest, full(data, fields), not_modified(fields))
+        return cls(digest, full(data, fields, kind), not_modified(fields))
 
     def answer(self, if_none_match: bytes | None) -> Response:
         """The bytes, or `304`."""

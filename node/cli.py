@@ -37,6 +37,7 @@ COMMANDS = {
     "registration": "projections",
     "reference": "projections",
     "drift": "projections",
+    "agentdoc": "agentdoc",
     "agentfile": "agentfile",
     "doctor": "doctor",
     "backup": "copies",

@@ -65,6 +65,11 @@ def test_a_check_is_judged_by_its_time_and_its_memory(milliseconds: float, met: 
     assert told["check_memory_times_size"] is False
 
 
+@pytest.mark.parametrize(("cpu", "met"), [(4_999.0, True), (5_000.0, False)])
+def test_the_page_costs_no_more_than_5_ms(cpu: float, met: bool) -> None:
+    assert found("page_request_ms", page=rounds(1, cpu=cpu))["met"] is met
+
+
 @pytest.mark.parametrize(("percent", "met"), [(0.99, True), (1.0, False)])
 def test_a_node_among_neighbors_rests_on_less_than_a_hundredth_of_a_core(percent: float, met: bool) -> None:
     around = {"cpu_percent_at_rest": percent}

@@ -435,7 +435,7 @@ async def test_a_wrong_method_is_told_the_right_ones(method: str, target: str, a
     assert (got.status, got.headers["allow"]) == (405, allow)
 
 
-@pytest.mark.parametrize("target", ["/", "/entryway/", "/.well-known/", "/descriptors.json"])
+@pytest.mark.parametrize("target", ["/index.html", "/entryway/", "/.well-known/", "/descriptors.json"])
 async def test_an_unknown_path_says_where_the_descriptor_is(target: str) -> None:
     got = await answer_of(published_door(), asked("GET", target))
     assert got.status == 404

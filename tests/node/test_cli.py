@@ -76,7 +76,7 @@ def test_the_version_is_the_distributions() -> None:
     [
         ("node.cli", {"trio", "httpx", "nacl", "sqlite3"}),
         ("node.commands.check", {"trio", "httpx", "prometheus_client", "sqlite_utils"}),
-        ("node.commands.run", {"httpx", "prometheus_client", "sqlite_utils", "descriptor.rules.chapter"}),
+        ("node.commands.run", {"httpx", "prometheus_client", "sqlite_utils", "descriptor.rules.chapter", "jinja2"}),
     ],
 )
 def test_a_command_does_not_pay_for_what_it_does_not_use(module: str, without: set[str]) -> None:
