@@ -20,7 +20,7 @@ import httpx
 from descriptor.errors import quoted
 from descriptor.strictjson import JsonValue
 from entryway.client.errors import ClientError
-from entryway.codec import Codec, body_codec, decode
+from entryway.codec import MAX_VALUES, Codec, body_codec, decode
 from entryway.errors import EntrywayError
 from entryway.verdict import read_error, shown
 
@@ -31,14 +31,17 @@ CONNECT = 10.0  # seconds at most until there is a connection, however long the 
 class ClientLimits:
     """Bounds of one question: bytes of a Descriptor and of everything beside it, and seconds for the whole.
 
-    `output_bytes`: of the answer to work. `work_wait`: seconds for it, where neither the Descriptor nor the request
-    says how long a job may run.
+    `request_bytes`: of a request for work, as many as an agent takes (binding 10). `output_bytes`: of the answer to it,
+    and `output_values` how many values it is made of, unless it is sealed. `work_wait`: seconds for that answer, where
+    neither the Descriptor nor the request says how long a job may run.
     """
 
     descriptor_bytes: int = 2**20
     envelope_bytes: int = 64 * 1024
     wait: float = 10.0
-    output_bytes: int = 2**24
+    request_bytes: int = 2**20
+    output_bytes: int = 2**22
+    output_values: int = 2**16
     work_wait: float = 300.0
 
 
@@ -116,13 +119,15 @@ def codec_of(received: Received) -> Codec:
         raise unreadable(f"The answer is neither application/msgpack nor application/json, but {said}.") from None
 
 
-def reply_map(received: Received) -> dict[str, JsonValue]:
-    """The map that an answer is. Raises ClientError UNREADABLE_REPLY."""
+def reply_map(received: Received, max_values: int = MAX_VALUES) -> dict[str, JsonValue]:
+    """The map that an answer is, made of `max_values` values at most. Raises ClientError UNREADABLE_REPLY."""
     codec = codec_of(received)
     try:
-        value = decode(received.body, codec)
+        value = decode(received.body, codec, max_values=max_values)
     except EntrywayError:
-        raise unreadable(f"The answer is not well-formed {codec.value}.") from None
+        raise unreadable(
+            f"The answer is not well-formed {codec.value}, or is made of more than {max_values} values."
+        ) from None
     if not isinstance(value, dict):
         raise unreadable("The answer is not a map.")
     return value
