@@ -10,7 +10,7 @@ from entryway.client.asking import Answer, ask
 from entryway.client.documents import fetch, history, register, registered
 from entryway.client.errors import ClientError
 from entryway.client.outcome import Accepted, Completed, Failed, Outcome, Refused
-from entryway.client.request import Budget, Handed, Work
+from entryway.client.request import Budget, Resource, Work
 from entryway.client.targets import DEFAULT_PORT, SCHEMES, target_url
 from entryway.client.transport import DEFAULT_LIMITS, ClientLimits
 
@@ -27,10 +27,10 @@ __all__ = [
     "ClientLimits",
     "Completed",
     "Failed",
-    "Handed",
     "Outcome",
     "Parcel",
     "Refused",
+    "Resource",
     "Standing",
     "Work",
     "ask",

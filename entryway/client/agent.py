@@ -263,12 +263,12 @@ class Agent:
     def _wait(self, work: Work, now: float) -> float:
         """Seconds until the answer to a piece of work is due: what the job may take, and what a question may."""
         limits = self.caller.limits
-        if work.background:
+        if work.later:
             return limits.wait
         offering = self.view.offering(work.offering)
         stated = None if offering is None else offering.ceilings.get("job_seconds")
         bounds = [float(stated.most)] if stated is not None and isinstance(stated.most, int) else []
-        if work.budget is not None and work.budget.deadline is not None:
+        if work.budget.deadline is not None:
             bounds.append(max(0.0, work.budget.deadline - now))
         return min(bounds, default=limits.work_wait) + limits.wait
 

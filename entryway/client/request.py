@@ -1,7 +1,7 @@
 """What is asked of an agent: one piece of work, as its caller states it and as it travels.
 
 Pure. The invariant: what a caller does not state does not travel, and money is whole millionths of a unit from the
-moment it is read. Whether the agent allows what is asked is the agent's to say; `preview` says it beforehand.
+moment it is read. Whether what is asked is allowed is not judged here.
 
 Source: binding 5; chapter 6.11 (at the boundary); 5.4 of `rules-beyond-chapter-6`.
 """
@@ -17,7 +17,7 @@ from descriptor.view import Money
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class Resource:
     """A shared resource that is handed over for one job.
 
     `access`: `read` or `read-write`. `locator`: where it is, which only a request ever says.
@@ -25,11 +25,12 @@ class Handed:
 
     kind: str
     access: str
-    locator: str
+    locator: str | None = field(default=None, repr=False)
 
     def member(self) -> dict[str, JsonValue]:
         """As it travels."""
-        return {"kind": self.kind, "access": self.access, "locator": self.locator}
+        located: dict[str, JsonValue] = {} if self.locator is None else {"locator": self.locator}
+        return {"kind": self.kind, "access": self.access, **located}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +59,17 @@ class Work:
 
     `offering`: the id of a declared one. `input`: values by the names of its inputs. `authority`: what the job may
     touch; `None` allows all that the offering declares, `()` nothing. `spend_limit`: the most that it may commit.
-    `settings`: of its run configuration. `background`: whether it is only accepted now, and its end polled for.
+    `settings`: of its run configuration. `later`: whether it is accepted now and its end asked for later (`async`).
     """
 
     offering: str
     input: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
-    resources: tuple[Handed, ...] = ()
+    resources: tuple[Resource, ...] = ()
     authority: tuple[str, ...] | None = None
     spend_limit: Money | None = None
-    budget: Budget | None = None
+    budget: Budget = Budget()
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
-    background: bool = False
+    later: bool = False
 
     def payload(self, given: JsonValue) -> dict[str, JsonValue]:
         """The payload of the request. `given`: the input, sealed or not."""
@@ -79,11 +80,11 @@ class Work:
             members["authority"] = list(self.authority)
         if self.spend_limit is not None:
             members["spend_limit"] = money_member(self.spend_limit)
-        if self.budget is not None:
-            members["budget"] = self.budget.member()
+        if budget := self.budget.member():
+            members["budget"] = budget
         if self.settings:
             members["run_config"] = {"settings": dict(self.settings)}
-        if self.background:
+        if self.later:
             members["async"] = True
         return members
 
