@@ -27,7 +27,7 @@ from descriptor.encoding import b64url_decode, b64url_encode
 from descriptor.errors import DescriptorError
 from descriptor.keys import SealingKey
 from descriptor.signatures import Signature, verify_key_claim
-from descriptor.strictjson import JsonValue, parse
+from descriptor.strictjson import MAX_BYTES, JsonValue, parse
 from descriptor.vocabulary import SEALING
 from entryway.errors import EntrywayError
 
@@ -133,8 +133,8 @@ def seal(value: JsonValue, recipient: str, *, reply_key: str | None = None) -> d
     return sealed
 
 
-def unseal(sealed: JsonValue, key: SealingKey) -> Unsealed:
-    """What is sealed to `key`.
+def unseal(sealed: JsonValue, key: SealingKey, *, max_bytes: int = MAX_BYTES) -> Unsealed:
+    """What is sealed to `key`, of at most `max_bytes` of JSON.
 
     Raises EntrywayError UNSEALING_FAILED, the same for whatever is wrong: another key, a box that was changed on its
     way, a member that is missing, contents that are no JSON.
@@ -147,7 +147,7 @@ def unseal(sealed: JsonValue, key: SealingKey) -> Unsealed:
             _bytes(reply_key, _KEY)
         nonce, public = _bytes(sealed.get("nonce"), _NONCE), _bytes(sealed.get("epk"), _KEY)
         plain = bindings.crypto_box_open(_bytes(sealed.get("ct")), nonce, public, key.secret)
-        return Unsealed(parse(plain), reply_key if isinstance(reply_key, str) else None)
+        return Unsealed(parse(plain, max_bytes=max_bytes), reply_key if isinstance(reply_key, str) else None)
     except (CryptoError, DescriptorError):
         raise unsealing_failed() from None
 
