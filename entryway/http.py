@@ -244,6 +244,16 @@ class Response(NamedTuple):
         return first, self.tail, self.shared
 
 
+class Working(NamedTuple):
+    """An answer that takes as long as the work it is about, which has a bound of its own.
+
+    `response` waits for it. `leave` is called instead when the peer goes away meanwhile: nothing is to be held for it.
+    """
+
+    response: Callable[[], Awaitable[Response]]
+    leave: Callable[[], Awaitable[None]]
+
+
 class Streaming(NamedTuple):
     """An answer without an end: `response` has its headers, and `serve` sends what follows until one side goes.
 

@@ -156,14 +156,24 @@ def check_reply_key(reply_key: str, sender: Mapping[str, JsonValue] | None) -> N
     """Refuses a reply key that is not the one the sender's own Descriptor declares with a claim that verifies.
 
     `sender` is the sender's Descriptor, `None` when none is known. Somebody on the way who swapped the key would
-    otherwise be sent the answer. Raises EntrywayError INPUT_INVALID. Source: binding 5.
+    otherwise be sent the answer. So is a key refused that nothing can be sealed to, before any work is done for an
+    answer that could not be given. Raises EntrywayError INPUT_INVALID. Source: binding 5.
     """
-    if sender is None or declared_key(sender) != reply_key:
-        raise EntrywayError(
-            "INPUT_INVALID",
-            "The reply_key is not the encryption key that the sender's Descriptor declares and signs. Declare a "
-            "sealing posture and publish, or leave reply_key out.",
+    if sender is None:
+        raise _bad_reply_key(
+            "The reply_key cannot be checked: this node knows no Descriptor of yours. It knows those of agents that "
+            "are announced on its local network, that it follows (its operator: agent-node follow), or that were "
+            "handed to its registry. Become known, or leave reply_key out to be answered in the clear."
         )
+    if declared_key(sender) != reply_key:
+        raise _bad_reply_key(
+            "The reply_key is not the encryption key that your Descriptor, as this node knows it, declares and signs. "
+            "Declare a sealing posture and publish, or leave reply_key out to be answered in the clear."
+        )
+    try:
+        seal(None, reply_key)
+    except DescriptorError as error:
+        raise _bad_reply_key(f"{error.message} Publish another encryption_key.") from None
 
 
 def required_and_clear(posture: JsonValue, given: JsonValue) -> EntrywayError | None:
@@ -184,6 +194,10 @@ def unsealing_failed() -> EntrywayError:
         "What was sealed does not open here, and was not processed. Seal it to the encryption_key of the agent's "
         "current Descriptor.",
     )
+
+
+def _bad_reply_key(message: str) -> EntrywayError:
+    return EntrywayError("INPUT_INVALID", message, {"pointer": "/input/reply_key"})
 
 
 def _bytes(text: JsonValue, size: int | None = None) -> bytes:

@@ -15,8 +15,10 @@ from descriptor.document import Descriptor
 from descriptor.timestamps import format_timestamp
 from entryway.description import admission_of, described, door_statement, usage
 from entryway.http import Response, header_text, response
+from entryway.protections import text_cap
 from entryway.reply import Beside, ReplyPayload
 from entryway.router import CORS, EXPOSED, PLAIN_TYPE
+from entryway.texts import Files, declared_files
 
 LONGEST_HEADER_VERSION = 128  # characters: clients bound a header, and the document says it anyway
 IMMUTABLE = "public, max-age=31536000, immutable"
@@ -76,7 +78,11 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The current version and every answer that is made of it. `admission`: as it declares; `None` where not stated."""
+    """The current version and every answer that is made of it.
+
+    `admission`: as it declares; `None` where not stated. `text_cap`: UTF-16 code units of text in one request, of which
+    `files` are no part.
+    """
 
     descriptor: Descriptor
     seq: int
@@ -89,6 +95,8 @@ class Published:
     accepting: ReplyPayload
     usage: ReplyPayload
     admission: str | None
+    text_cap: int
+    files: Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +143,6 @@ def published(descriptor: Descriptor, seq: int, published_at: float) -> Publishe
         accepting=ReplyPayload.of(door_statement(descriptor.members)),
         usage=ReplyPayload.of(usage(descriptor)),
         admission=admission_of(descriptor.members),
+        text_cap=text_cap(descriptor.members.get("limits")),
+        files=declared_files(descriptor.members),
     )

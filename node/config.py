@@ -131,6 +131,7 @@ class Limits:
     entryway_body: int = setting(
         64 * 1024, "The most a question to the entryway may be.", unit="bytes", low=1024, high=2**24
     )
+    request_body: int = setting(2**20, "The most a request for work may be.", unit="bytes", low=1024, high=2**24)
     descriptor_bytes: int = setting(
         2**20, "The most a Descriptor may be that is published here.", unit="bytes", low=1024, high=2**20
     )

@@ -32,6 +32,7 @@ from entryway.door import Door, Keep, KnockLimits
 from entryway.events import Feed, FeedLimits
 from entryway.protections import AddressLimits
 from entryway.registry import Registry, RegistryLimits
+from entryway.requests import Means
 from entryway.roster import enforced
 from entryway.routes import Entryway
 from entryway.server import Server, ServerLimits
@@ -47,6 +48,7 @@ from node.identity import Keys
 from node.open_files import allow_open_files
 from node.publisher import Outcome, Publisher, terms_of, with_terms
 from node.roster import RosterKeeper
+from node.senders import KeptSenders
 from node.systemd import Notifier, watchdog_interval
 from node.vicinity import PRIVATE, Vicinity
 from store import Reader, Store
@@ -115,7 +117,9 @@ class Daemon:
                 door=self._door(reader, keep),
                 feed=self._feed,
                 body_limit=limits.entryway_body,
+                request_limit=limits.request_body,
                 registry=self._registry,
+                means=Means(self._settled.keys.sealing, KeptSenders(archive), workshop=None),
             )
             self._addresses = AddressLimits(
                 limits.answers_per_second,
@@ -248,7 +252,7 @@ class Daemon:
         taken, waiting = changed(self._settings, settings)
         self._publisher.terms = terms_of(self._settled.keys, settings)
         self._publisher.limits = settings.limits
-        self._entryway.router.limit_bodies(settings.limits.entryway_body)
+        self._entryway.router.limit_bodies(settings.limits.entryway_body, requests=settings.limits.request_body)
         self._settled.apply_log(settings)
         limits = settings.limits
         self._entryway.door.limits = knock_limits(limits)
