@@ -8,15 +8,32 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from descriptor.strictjson import JsonValue
+from descriptor.view import Money
 from entryway.client import Accepted, Completed, Failed, Outcome, Refused
 from entryway.verdict import shown
 from node.console import Console
+from node.typed import written
 
 LONGEST = 2_000  # characters of one thing that an agent says
-_SAID_ELSEWHERE = frozenset({"code", "message", "decided_by", "offering", "retryable", "pointer"})
+TOLD = frozenset({"code", "message", "decided_by", "retryable"})
+"""The members of a refusal that are told in words of their own, wherever it is told."""
+_SAID_ELSEWHERE = TOLD | {"offering", "pointer", "input", "setting", "reason"}
+# What to do about a refusal, in the words of the command line.
+_BY_REASON = {
+    "workspace": "The resources of a job: --resource KIND:ACCESS:LOCATOR.",
+    "authority": "What a job may touch: --authority VALUE, once for each; none for nothing; all of it if left out.",
+    "spend_limit": "The most a job may commit: --spend-limit 5.00USD. That it may commit nothing: --authority none.",
+}
+_BY_CODE = {
+    "UNAUTHORIZED": "Ask to be let in, and wait for it: the same command with --knock.",
+    "BUDGET_INSUFFICIENT": "What a job may cost: --cost-ceiling 0.50EUR.",
+    "DEADLINE_UNMEETABLE": "When a job has to be done: --deadline 10m.",
+    "RUN_CONFIG_REFUSED": "A setting of a job: --setting NAME=VALUE.",
+}
+_BY_POINTER = {"/input/reply_key": "To take the answer in the clear instead: the same command with --clear-answer."}
 
 
 def outcome_document(outcome: Outcome) -> dict[str, object]:
@@ -35,19 +52,37 @@ def outcome_document(outcome: Outcome) -> dict[str, object]:
 
 
 def refusal_lines(outcome: Refused | Failed) -> Sequence[str]:
-    """A refusal or a failure for people: what was wrong, what is allowed, and who decided."""
+    """A refusal or a failure for people: what was wrong, what is allowed, who decided, and what to do."""
     word = "failed at it" if isinstance(outcome, Failed) else "refused"
     by = "" if outcome.decided_by is None else f", decided by {outcome.decided_by}"
-    lines = [f"agent-node: The agent {word}: {outcome.message} [{outcome.code}{by}]"]
-    for name, value in outcome.error.items():
-        if name not in _SAID_ELSEWHERE:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            lines.append(f"    {shown(name)}: {shown(text, LONGEST)}")
-    if outcome.code == "UNAUTHORIZED":
-        lines.append("    Ask to be let in, and wait for it: the same command with --knock.")
-    if outcome.error.get("pointer") == "/input/reply_key":
-        lines.append("    To take the answer in the clear instead: the same command with --clear-answer.")
-    return lines
+    return (
+        f"agent-node: The agent {word}: {outcome.message} [{outcome.code}{by}]",
+        *(f"    {line}" for line in beside(outcome.error)),
+    )
+
+
+def beside(error: Mapping[str, JsonValue]) -> Iterator[str]:
+    """What a refusal says beside its message, and what to do about it, in sentences."""
+    for name, value in error.items():
+        if name not in _SAID_ELSEWHERE and value not in ([], {}):
+            yield f"{shown(name).replace('_', ' ').capitalize()}: {shown(_words(value), LONGEST)}."
+    hints = (("reason", _BY_REASON), ("code", _BY_CODE), ("pointer", _BY_POINTER))
+    for name, known in hints:
+        stated = error.get(name)
+        if isinstance(stated, str) and stated in known:
+            yield known[stated]
+
+
+def _words(value: JsonValue) -> str:
+    """A value in a sentence: a list without its brackets, a resource as it is typed, money as it is written."""
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    if isinstance(value, dict):
+        amount, currency = value.get("amount_micro"), value.get("currency")
+        if isinstance(amount, int) and isinstance(currency, str):
+            return written(Money(amount, currency))
+        return " ".join(f"{name} {_words(member)}" for name, member in value.items())
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def write_value(console: Console, value: JsonValue) -> None:

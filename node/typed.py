@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 from descriptor.encoding import b64url_encode
 from descriptor.errors import DescriptorError, quoted
-from descriptor.kinds import is_media_type
 from descriptor.strictjson import MAX_BYTES, JsonValue, parse
 from descriptor.timestamps import parse_timestamp
 from descriptor.view import Money
 from descriptor.vocabulary import WORKSPACE_ACCESS
 from entryway.client import Resource
+from entryway.texts import is_file, is_json
 from node.console import read_input
 from node.errors import Exit, NodeError
 
@@ -46,7 +46,7 @@ def money(text: str) -> Money:
     return Money(int(micro), found["currency"])
 
 
-def amount(value: Money) -> str:
+def written(value: Money) -> str:
     """Money as people write it: `5.00 USD`."""
     whole, part = divmod(value.amount_micro, 10**MICRO_DIGITS)
     places = f"{part:0{MICRO_DIGITS}}".rstrip("0").ljust(2, "0")
@@ -111,28 +111,20 @@ def input_value(one: Given, kind: str | None) -> JsonValue:
     if one.form == "json":
         return _json(one.value.encode(errors="surrogateescape"), one.name)
     if one.form == "text":
-        if kind is not None and is_bytes(kind):
+        if kind is not None and is_file(kind):
             raise _invalid(f"{quoted(one.name)} is {kind}, which is the bytes of a file. Give it as {one.name}=@FILE.")
         return _text(one.value.encode(errors="surrogateescape"), f"The value of {quoted(one.name)}")
     data = read_input(one.value)
     if len(data) > MAX_BYTES:
         raise _invalid(f"{one.value} has more than the {MAX_BYTES} bytes that a request may have.")
-    if kind is None or not is_media_type(kind) or kind.lower().startswith("text/"):
-        return _text(data, one.value)
-    return b64url_encode(data) if is_bytes(kind) else _json(data, one.name)
+    if kind is not None and is_file(kind):
+        return b64url_encode(data)
+    return _json(data, one.name) if kind is not None and is_json(kind) else _text(data, one.value)
 
 
 def setting_value(one: Given) -> JsonValue:
     """The value of a setting. Raises NodeError INPUT_INVALID."""
     return input_value(one, None)
-
-
-def is_bytes(kind: str) -> bool:
-    """Whether an input of a kind travels as the bytes of a file: a media type that is neither text nor JSON."""
-    subtype = kind.lower().partition("/")[2]
-    return is_media_type(kind) and not (
-        kind.lower().startswith("text/") or subtype == "json" or subtype.endswith("+json")
-    )
 
 
 def _text(data: bytes, what: str) -> str:

@@ -29,15 +29,19 @@ from descriptor.signatures import Signature, verify_statement
 from descriptor.strictjson import JsonValue
 from descriptor.view import View, view
 from entryway.admission import Status
+from entryway.boundary import judge
 from entryway.client.asking import Answer, ask
 from entryway.client.errors import ClientError
 from entryway.client.outcome import Accepted, Outcome, Refused, read_outcome
-from entryway.client.request import Work
+from entryway.client.request import Work, work_payload
 from entryway.client.targets import target_url
 from entryway.client.transport import DEFAULT_LIMITS, ClientLimits, Received, error_of, refused, reply_map, send
 from entryway.codec import Codec, encode
-from entryway.envelope import request_envelope
+from entryway.envelope import new_uuid, request_envelope
+from entryway.errors import EntrywayError
+from entryway.protections import HourlyCounts, refuse_long_text, text_cap
 from entryway.sealing import Decision, Way, decide, seal
+from entryway.texts import declared_files, texts_of
 from entryway.verdict import Verdict, judge_reply, shown
 
 # Seconds between two looks at what takes its time: soon at first, and in an hour well below the messages that an agent
@@ -159,6 +163,27 @@ class Agent:
         """How a request to this agent goes out, by what its Descriptor declares."""
         return decide(self.descriptor.members)
 
+    def refusal(self, work: Work) -> EntrywayError | None:
+        """The refusal that this agent's boundary owes a piece of work, by what its Descriptor declares; or `None`.
+
+        The same checks as the agent's own, but for how often it was asked already. Nothing is sent.
+        """
+        members = self.descriptor.members
+        payload = work_payload(work, dict(work.input))
+        try:
+            refuse_long_text(texts_of(payload, declared_files(members)), text_cap(members.get("limits")))
+            judge(
+                self.view,
+                work,
+                caller=self.caller.identity.id,
+                request_id=new_uuid(),
+                now=self.caller.clock(),
+                counts=HourlyCounts(),
+            )
+        except EntrywayError as error:
+            return error
+        return None
+
     def prepare(self, work: Work) -> Parcel:
         """The request for a piece of work, signed now and sealed as the agent's posture asks. Nothing is sent.
 
@@ -174,7 +199,7 @@ class Agent:
             reply_key = None if self.caller.sealing is None else self.caller.sealing.public_text
             given = seal(given, decision.key, reply_key=reply_key)
         now = self.caller.clock()
-        request = request_envelope(work.payload(given), now, to=self.id, identity=self.caller.identity)
+        request = request_envelope(work_payload(work, given), now, to=self.id, identity=self.caller.identity)
         size, most = len(encode(request, self.caller.codec)), self.caller.limits.request_bytes
         if size > most:
             raise ClientError(

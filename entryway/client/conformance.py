@@ -27,16 +27,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from descriptor.encoding import b64url_encode
-from descriptor.kinds import is_media_type
 from descriptor.strictjson import JsonValue
 from descriptor.view import Offering
 from descriptor.view.values import Input
+from entryway.boundary import SPENDS
 from entryway.client.agent import Agent
 from entryway.client.errors import ClientError
 from entryway.client.outcome import Accepted, Completed, Failed, Outcome, Refused
 from entryway.client.request import Budget, Resource, Work
+from entryway.texts import is_file, is_json
 
-SPENDS = "spends-money"
 # What an undeclared value is taken from, the least of them first; the worst to be taken at one's word are not in it.
 HARMLESS = ("reads-files", "reads-systems", "reaches-network", "writes-files", "updates-systems", "runs-commands")
 INVENTED = "conformance-undeclared"
@@ -164,27 +164,24 @@ def _numbered(word: str) -> Iterator[str]:
 def samples(offering: Offering, given: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """A value for each input that has to arrive, so that a request is wrong in no way but the one meant."""
     values = dict(given)
-    groups = {one.one_of for one in offering.inputs or () if one.one_of is not None and one.name in values}
+    met = {one.one_of for one in offering.inputs or () if one.name in values or one.external}
     for one in offering.inputs or ():
         if one.name is None or one.name in values or one.external:
             continue
-        if one.one_of is not None and one.one_of not in groups:
-            groups.add(one.one_of)
-        elif one.one_of is not None or not one.required:
-            continue
-        values[one.name] = _sample(one)
+        if one.required if one.one_of is None else one.one_of not in met:
+            met.add(one.one_of)
+            values[one.name] = _sample(one)
     return values
 
 
 def _sample(one: Input) -> JsonValue:
-    kind = (one.kind or "text").lower()
+    kind = one.kind or "text"
     if kind in ("url", "document"):
         return ADDRESS
-    subtype = kind.partition("/")[2]
-    if subtype == "json" or subtype.endswith("+json"):
+    if is_json(kind):
         return {}
     text = SAMPLE[: one.max_bytes]
-    return b64url_encode(text.encode()) if is_media_type(kind) and not kind.startswith("text/") else text
+    return b64url_encode(text.encode()) if is_file(kind) else text
 
 
 async def put(agent: Agent, case: Case, clock: Callable[[], float]) -> Evidence:

@@ -1,94 +1,60 @@
-"""What is asked of an agent: one piece of work, as its caller states it and as it travels.
+"""What is asked of an agent, as it travels: the payload that `entryway.asked.read_asked` reads back.
 
-Pure. The invariant: what a caller does not state does not travel, and money is whole millionths of a unit from the
-moment it is read. Whether what is asked is allowed is not judged here.
+Pure. The invariant: what a caller does not state does not travel, and what does is read as it was meant; a property
+test holds writer and reader to each other.
 
-Source: binding 5; chapter 6.11 (at the boundary); 5.4 of `rules-beyond-chapter-6`.
+Source: binding 5; chapter 6.11 (at the boundary).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
 from descriptor.view import Money
+from entryway.asked import Asked, Budget
+from entryway.work import Resource
+
+__all__ = ["Budget", "Resource", "Work", "work_payload"]
+
+Work: TypeAlias = Asked
+"""One piece of work: what an agent reads of a request is what its caller says in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """A shared resource that is handed over for one job.
-
-    `access`: `read` or `read-write`. `locator`: where it is, which only a request ever says.
-    """
-
-    kind: str
-    access: str
-    locator: str | None = field(default=None, repr=False)
-
-    def member(self) -> dict[str, JsonValue]:
-        """As it travels."""
-        located: dict[str, JsonValue] = {} if self.locator is None else {"locator": self.locator}
-        return {"kind": self.kind, "access": self.access, **located}
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What one job may take. `deadline`: seconds since 1970. `revision`: which budget this is."""
-
-    deadline: float | None = None
-    cost_ceiling: Money | None = None
-    revision: int | None = None
-
-    def member(self) -> dict[str, JsonValue]:
-        """As it travels."""
-        members: dict[str, JsonValue] = {}
-        if self.revision is not None:
-            members["revision"] = self.revision
-        if self.deadline is not None:
-            members["deadline"] = format_timestamp(self.deadline)
-        if self.cost_ceiling is not None:
-            members["cost_ceiling"] = money_member(self.cost_ceiling)
-        return members
+def work_payload(work: Work, given: JsonValue) -> dict[str, JsonValue]:
+    """The payload of a request for `work`. `given`: its input, sealed or not."""
+    members: dict[str, JsonValue] = {"offering": work.offering, "input": given}
+    if work.resources:
+        members["resources"] = [_resource(one) for one in work.resources]
+    if work.authority is not None:
+        members["authority"] = list(work.authority)
+    if work.spend_limit is not None:
+        members["spend_limit"] = _money(work.spend_limit)
+    if budget := _budget(work.budget):
+        members["budget"] = budget
+    if work.settings:
+        members["run_config"] = {"settings": dict(work.settings)}
+    if work.later:
+        members["async"] = True
+    return members
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One piece of work.
-
-    `offering`: the id of a declared one. `input`: values by the names of its inputs. `authority`: what the job may
-    touch; `None` allows all that the offering declares, `()` nothing. `spend_limit`: the most that it may commit.
-    `settings`: of its run configuration. `later`: whether it is accepted now and its end asked for later (`async`).
-    """
-
-    offering: str
-    input: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
-    resources: tuple[Resource, ...] = ()
-    authority: tuple[str, ...] | None = None
-    spend_limit: Money | None = None
-    budget: Budget = Budget()
-    settings: Mapping[str, JsonValue] = field(default_factory=dict)
-    later: bool = False
-
-    def payload(self, given: JsonValue) -> dict[str, JsonValue]:
-        """The payload of the request. `given`: the input, sealed or not."""
-        members: dict[str, JsonValue] = {"offering": self.offering, "input": given}
-        if self.resources:
-            members["resources"] = [one.member() for one in self.resources]
-        if self.authority is not None:
-            members["authority"] = list(self.authority)
-        if self.spend_limit is not None:
-            members["spend_limit"] = money_member(self.spend_limit)
-        if budget := self.budget.member():
-            members["budget"] = budget
-        if self.settings:
-            members["run_config"] = {"settings": dict(self.settings)}
-        if self.later:
-            members["async"] = True
-        return members
+def _resource(one: Resource) -> dict[str, JsonValue]:
+    members: dict[str, JsonValue] = {"kind": one.kind, "access": one.access}
+    return members if one.locator is None else {**members, "locator": one.locator}
 
 
-def money_member(money: Money) -> dict[str, JsonValue]:
-    """Money as it travels."""
+def _budget(budget: Budget) -> dict[str, JsonValue]:
+    members: dict[str, JsonValue] = {}
+    if budget.revision is not None:
+        members["revision"] = budget.revision
+    if budget.deadline is not None:
+        members["deadline"] = format_timestamp(budget.deadline)
+    if budget.cost_ceiling is not None:
+        members["cost_ceiling"] = _money(budget.cost_ceiling)
+    return members
+
+
+def _money(money: Money) -> dict[str, JsonValue]:
     return {"amount_micro": money.amount_micro, "currency": money.currency}

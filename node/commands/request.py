@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import click
@@ -16,13 +16,14 @@ from descriptor.view import View
 from descriptor.view.values import Offering
 from entryway.admission import Status
 from entryway.client import Accepted, Agent, Budget, Caller, ClientError, Completed, Outcome, Parcel, Work
+from entryway.requests import refusal_payload
 from entryway.sealing import Way
 from entryway.verdict import shown
 from node import typed
 from node.callers import caller_of, discovered, meant, told
 from node.console import Console, operator_command
 from node.errors import Exit, NodeError
-from node.outcomes import outcome_document, refusal_lines, write_value
+from node.outcomes import LONGEST, TOLD, beside, outcome_document, refusal_lines, write_value
 from node.targets import Target
 
 NOTHING = "none"  # the --authority that allows nothing at all
@@ -168,7 +169,9 @@ async def _asked(console: Console, caller: Caller, where: Target, wish: Wish) ->
         return Answered(agent, None, outcome)
     if wish.cancel is not None:
         return Answered(agent, None, await agent.cancel(wish.cancel))
-    parcel = agent.prepare(_work(agent.view, wish))
+    work = _work(agent.view, wish)
+    _refuse_beforehand(agent, work)
+    parcel = agent.prepare(work)
     for line in _way(agent, parcel):
         console.note(line)
     outcome = await agent.send(parcel)
@@ -204,51 +207,54 @@ def _way(agent: Agent, parcel: Parcel) -> Sequence[str]:
 
 
 def _work(view: View, wish: Wish) -> Work:
-    """The work with its inputs. Raises NodeError OFFERING_NOT_FOUND, INPUT_INVALID."""
+    """The work with its inputs, each by the kind of the input that it is for. Raises NodeError."""
     offered = {one.id: one for one in view.offerings or () if one.id is not None}
     if wish.offering is None or wish.offering not in offered:
         raise _not_offered(wish.offering, offered)
-    offering = offered[wish.offering]
-    kinds = {one.name: one.kind for one in offering.inputs or () if one.name is not None}
+    kinds = {one.name: one.kind for one in offered[wish.offering].inputs or () if one.name is not None}
     values: dict[str, JsonValue] = {}
     for one in wish.inputs:
         if one.name not in kinds:
-            near = get_close_matches(one.name, kinds, 1)
-            takes = ", ".join(f"{name} ({kind or 'kind not stated'})" for name, kind in kinds.items()) or "none"
-            hint = f" Did you mean {quoted(near[0])}?" if near else ""
+            takes = shown(", ".join(f"{name} ({kind or 'kind not stated'})" for name, kind in kinds.items()), LONGEST)
             raise NodeError(
                 "INPUT_INVALID",
-                f"The offering {quoted(wish.offering)} takes no input {quoted(one.name)}.{hint} It takes: "
-                f"{shown(takes)}.",
+                f"The offering takes no input {quoted(one.name)}.{_near(one.name, kinds)} It takes: {takes or 'none'}.",
                 Exit.UNREADABLE,
             )
         if one.name in values:
             raise NodeError("INPUT_INVALID", f"The input {quoted(one.name)} is given twice.", Exit.UNREADABLE)
         values[one.name] = typed.input_value(one, kinds[one.name])
-    return Work(
-        wish.offering,
-        values,
-        wish.work.resources,
-        wish.work.authority,
-        wish.work.spend_limit,
-        wish.work.budget,
-        wish.work.settings,
-        wish.work.later,
-    )
+    return replace(wish.work, input=values)
+
+
+def _refuse_beforehand(agent: Agent, work: Work) -> None:
+    """Refuses at home what the agent's Descriptor says that it refuses. Raises NodeError, with what is allowed."""
+    error = agent.refusal(work)
+    if error is None:
+        return
+    said = refusal_payload(error)["error"]
+    assert isinstance(said, dict)
+    exit_code = Exit.UNREADABLE if error.code == "INPUT_INVALID" else Exit.NO
+    message = " ".join([error.message, "Nothing was sent.", *beside(said)])
+    raise NodeError(error.code, message, exit_code, {name: said[name] for name in said if name not in TOLD})
 
 
 def _not_offered(name: str | None, offered: Mapping[str, Offering]) -> NodeError:
     lines = [
         f"{offering_id} ({one.description or one.name or 'not described'})" for offering_id, one in offered.items()
     ]
-    listed = shown("; ".join(lines), 2_000) or "nothing"
+    listed = shown("; ".join(lines), LONGEST) or "nothing"
     if name is None:
         return NodeError("USAGE", f"Say which OFFERING you ask for. The agent offers: {listed}", Exit.UNREADABLE)
-    near = get_close_matches(name, offered, 1)
-    hint = f" Did you mean {quoted(near[0])}?" if near else ""
     return NodeError(
-        "OFFERING_NOT_FOUND", f"The agent offers no {quoted(name)}, and nothing was sent.{hint} It offers: {listed}"
+        "OFFERING_NOT_FOUND",
+        f"The agent offers no {quoted(name)}, and nothing was sent.{_near(name, offered)} It offers: {listed}",
     )
+
+
+def _near(name: str, known: Mapping[str, object]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f" Did you mean {quoted(near[0])}?" if near else ""
 
 
 def _show(console: Console, target: str, answered: Answered) -> None:

@@ -14,12 +14,15 @@ from typing import Any
 import msgpack
 import pytest
 import trio
+from hypothesis import given
+from hypothesis import strategies as st
 
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity, SealingKey
 from descriptor.strictjson import JsonValue
 from descriptor.view import Money
 from entryway.admission import Status
+from entryway.asked import read_asked
 from entryway.client import (
     Accepted,
     Agent,
@@ -30,14 +33,17 @@ from entryway.client import (
     Completed,
     Failed,
     Outcome,
+    Parcel,
     Refused,
     Resource,
     Work,
 )
 from entryway.client import agent as agent_module
 from entryway.client.outcome import read_outcome
+from entryway.client.request import work_payload
 from entryway.codec import Codec
 from entryway.envelope import new_uuid
+from entryway.requests import refusal_payload
 from entryway.roster import NO_POLICY, Entry, Policy, Stance, Tier
 from entryway.sealing import Way, is_sealed, seal
 from tests.entryway.parts import OTHER, OWNER, document
@@ -164,9 +170,9 @@ EVERYTHING = Work(
 
 
 def test_what_is_stated_travels_and_nothing_else() -> None:
-    assert Work("shout").payload({}) == {"offering": "shout", "input": {}}
-    assert replace(HELLO, authority=()).payload({}) == {"offering": "shout", "input": {}, "authority": []}
-    assert EVERYTHING.payload("sealed") == {
+    assert work_payload(Work("shout"), {}) == {"offering": "shout", "input": {}}
+    assert work_payload(HELLO, {}) == {"offering": "shout", "input": {}, "authority": []}
+    assert work_payload(EVERYTHING, "sealed") == {
         "offering": "shout",
         "input": "sealed",
         "resources": [
@@ -183,6 +189,28 @@ def test_what_is_stated_travels_and_nothing_else() -> None:
         "run_config": {"settings": {"speed": 1}},
         "async": True,
     }
+
+
+WORD = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+MONEY = st.builds(Money, st.integers(0, 2**53), st.from_regex("[A-Z]{3}", fullmatch=True))
+VALUE: st.SearchStrategy[JsonValue] = st.one_of(WORD, st.booleans(), st.integers(-(2**53), 2**53), st.just([]))
+WORKS = st.builds(
+    Work,
+    WORD,
+    st.dictionaries(WORD, VALUE),
+    st.lists(st.builds(Resource, WORD, WORD, st.none() | WORD)).map(tuple),
+    st.none() | st.lists(WORD).map(tuple),
+    st.none() | MONEY,
+    st.builds(Budget, st.none() | st.integers(0, 2**32).map(float), st.none() | MONEY, st.none() | st.integers(0, 99)),
+    st.dictionaries(WORD, VALUE),
+    st.booleans(),
+)
+
+
+@given(WORKS)
+def test_an_agent_reads_what_its_caller_says(work: Work) -> None:
+    given_input: JsonValue = dict(work.input)
+    assert read_asked(work_payload(work, given_input), given_input) == work
 
 
 def test_neither_the_input_nor_a_key_shows_in_a_repr() -> None:
@@ -222,11 +250,17 @@ async def test_a_request_is_sealed_as_the_posture_asks(
         parcel = agent.prepare(HELLO)
         outcome = await agent.send(parcel)
     assert (parcel.way, parcel.answer_sealed) == (way, answer_sealed)
-    assert is_sealed(dict(parcel.request)["payload"]["input"]) is (way is Way.SEALED)
+    assert is_sealed(input_of(parcel)) is (way is Way.SEALED)
     assert isinstance(outcome, Completed)
     assert (outcome.output, outcome.sealed) == ({"louder": "HELLO"}, answer_sealed)
     (job,) = place.begun.values()
     assert job.order.input == {"words": "hello"}
+
+
+def input_of(parcel: Parcel) -> JsonValue:
+    payload = parcel.request["payload"]
+    assert isinstance(payload, dict)
+    return payload["input"]
 
 
 LOW_ORDER = SealingKey(bytes(32))
@@ -294,6 +328,9 @@ REFUSED: dict[str, tuple[Work, str, str | None, tuple[JsonValue, ...] | None]] =
         "workspace",
         ({"kind": "git", "access": "read"},),
     ),
+    "a missing input": (Work("shout", authority=()), "INPUT_INVALID", None, None),
+    "an input of another kind": (replace(HELLO, input={"words": 1}), "INPUT_INVALID", None, None),
+    "a setting": (replace(HELLO, settings={"speed": 1}), "RUN_CONFIG_REFUSED", None, ()),
     "an authority": (
         replace(HELLO, authority=("runs-commands",)),
         "SCOPE_REFUSED",
@@ -312,16 +349,33 @@ REFUSED: dict[str, tuple[Work, str, str | None, tuple[JsonValue, ...] | None]] =
 
 @pytest.mark.parametrize("posture", ["none", "required"])
 @pytest.mark.parametrize(("work", "code", "reason", "allowed"), REFUSED.values(), ids=REFUSED)
-async def test_a_refusal_is_typed(
+async def test_a_refusal_is_typed_and_known_beforehand(
     work: Work, code: str, reason: str | None, allowed: tuple[JsonValue, ...] | None, posture: str
 ) -> None:
     place = Workplace(REQUIRED if posture == "required" else working(), senders=KNOWN)
     async with at_work(place) as url:
-        outcome = await (await found(url, SEALING)).request(work)
+        agent = await found(url, SEALING)
+        beforehand = agent.refusal(work)
+        outcome = await agent.request(work)
     assert isinstance(outcome, Refused)
     assert (outcome.code, outcome.reason, outcome.allowed) == (code, reason, allowed)
     assert (outcome.decided_by, outcome.offering, outcome.task_id) == ("rule", work.offering, None)
     assert place.begun == {}
+    assert beforehand is not None
+    assert refusal_payload(beforehand)["error"] == outcome.error
+
+
+def test_what_is_in_order_is_known_beforehand_too() -> None:
+    agent = CLEAR.known("http://127.0.0.1", working())
+    assert agent.refusal(HELLO) is None
+    late = agent.refusal(replace(HELLO, budget=Budget(time.time() - 1)))
+    assert late is not None
+    assert late.code == "DEADLINE_UNMEETABLE"
+    long = CLEAR.known("http://127.0.0.1", working(limits={"max_inbound_chars": 100})).refusal(
+        replace(HELLO, input={"words": "x" * 101})
+    )
+    assert long is not None
+    assert long.code == "TOO_LARGE"
 
 
 async def test_a_reply_key_of_somebody_unknown_is_refused_and_that_can_be_read() -> None:
@@ -518,7 +572,7 @@ async def test_a_request_whose_reply_key_was_swapped_on_the_way_is_not_taken() -
     async with at_work(place) as url:
         agent = await found(url, SEALING)
         parcel = agent.prepare(HELLO)
-        swapped: Any = dict(parcel.request)
+        swapped: dict[str, Any] = dict(parcel.request)
         swapped["payload"] = {
             **swapped["payload"],
             "input": {**swapped["payload"]["input"], "reply_key": KEY.public_text},
@@ -552,7 +606,13 @@ async def test_an_answer_of_no_form_is_an_error(payload: dict[str, Any]) -> None
 
 def test_what_an_agent_says_is_fit_to_be_shown() -> None:
     hostile = "\x1b[2J\u202eNo.\r\n" * 500
-    error = {"code": hostile, "message": hostile, "decided_by": hostile, "reason": hostile, "offering": hostile}
+    error: JsonValue = {
+        "code": hostile,
+        "message": hostile,
+        "decided_by": hostile,
+        "reason": hostile,
+        "offering": hostile,
+    }
     for status in ("refused", "failed"):
         outcome = read_outcome({"payload": {"status": status, "error": error}}, sealed=False, key=None)
         assert isinstance(outcome, Refused | Failed)

@@ -1,8 +1,7 @@
-"""An agent that takes work, as binding 5 has it, and may be told to lie about it: what the client is tested against.
+"""An agent that takes work, and may be told to lie about it: what the client is tested against.
 
-Its exchanges are answered by the routes of the entryway. `POST /requests` is answered here, from the pieces that the
-entryway has for it: the inbound protections, the door, sealing, the boundary. It works in memory, and `begun` keeps
-what was begun.
+It answers by the routes of the entryway, over a workshop in memory. A lie is told on the way out: the true reply is
+taken apart, changed, and signed again.
 """
 
 from __future__ import annotations
@@ -11,8 +10,9 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, cast
 
 import trio
 
@@ -20,21 +20,28 @@ from descriptor.keys import Identity, SealingKey
 from descriptor.signatures import sign_key_claim
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import parse_timestamp
-from descriptor.view import Money, view
-from entryway.boundary import Asked, Refused, Resource, judge
-from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
+from entryway.answering import Codecs, signed_response
+from entryway.codec import Codec, decode
 from entryway.door import Door
-from entryway.envelope import Envelope, new_uuid, read_envelope
-from entryway.errors import EntrywayError
-from entryway.http import Request, Response, response
-from entryway.protections import Inbound
-from entryway.reply import ReplyPayload, sign_reply
+from entryway.envelope import new_uuid, read_envelope
+from entryway.http import Request, Response, Streaming, Working
+from entryway.reply import ReplyPayload
+from entryway.requests import Means
 from entryway.roster import CONSERVATIVE, Policy, Stance, Tier
 from entryway.router import Router, post
-from entryway.routes import REPLY_HEADERS, Entryway
-from entryway.sealing import check_reply_key, is_sealed, required_and_clear, unseal
+from entryway.routes import Entryway
 from entryway.work import Completed, Ending, Failed, Order, payload_of
-from tests.entryway.parts import OWNER, MemoryArchive, document, quiet_feed, roster_door, serving, snapshot_of
+from tests.entryway.parts import (
+    OWNER,
+    MemoryArchive,
+    MemorySenders,
+    document,
+    quiet_feed,
+    received,
+    roster_door,
+    serving,
+    snapshot_of,
+)
 
 KEY = SealingKey.generate()
 OFFERINGS: list[dict[str, Any]] = [
@@ -65,6 +72,7 @@ OFFERINGS: list[dict[str, Any]] = [
         "authority": [],
     },
 ]
+LATE: JsonValue = {"code": "DEADLINE_UNMEETABLE", "message": "The deadline is over.", "decided_by": "rule"}
 OPEN = Policy({**CONSERVATIVE, Tier.REGISTERED: Stance.ALLOW}, 10_000, {})
 
 
@@ -89,7 +97,7 @@ async def shouts(order: Order) -> Ending:
 
 @dataclass
 class Job:
-    """One piece of work that was begun."""
+    """One piece of work that was begun. `payload`: how it ended; `None` while it has not."""
 
     order: Order
     over: trio.Event = field(default_factory=trio.Event)
@@ -97,7 +105,51 @@ class Job:
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
 
 
-Reply = Callable[[dict[str, Any]], dict[str, Any]]
+@dataclass
+class Yard:
+    """Where work is done, in memory. Implements `entryway.work.Workshop`. `nursery`: where jobs run."""
+
+    work: Callable[[Order], Awaitable[Ending]]
+    begun: dict[str, Job] = field(default_factory=dict)
+    nursery: trio.Nursery | None = None
+
+    def serves(self, offering: str) -> bool:
+        return True
+
+    async def begin(self, order: Order) -> str:
+        task_id = new_uuid()
+        job = self.begun[task_id] = Job(order)
+        assert self.nursery is not None
+        self.nursery.start_soon(self._run, task_id, job)
+        return task_id
+
+    async def ended(self, task_id: str) -> Mapping[str, JsonValue]:
+        job = self.begun[task_id]
+        await job.over.wait()
+        assert job.payload is not None
+        return job.payload
+
+    async def state(self, caller: str, task_id: str) -> Mapping[str, JsonValue] | None:
+        job = self.begun.get(task_id)
+        if job is None or job.order.caller != caller:
+            return None
+        return job.payload or {"status": "accepted", "task_id": task_id, "state": "working"}
+
+    async def cancel(self, caller: str, task_id: str) -> Mapping[str, JsonValue] | None:
+        if await self.state(caller, task_id) is None:
+            return None
+        self.begun[task_id].scope.cancel()
+        return await self.ended(task_id)
+
+    async def _run(self, task_id: str, job: Job) -> None:
+        with job.scope:
+            job.payload = payload_of(job.order, task_id, await self.work(job.order))
+        if job.payload is None:
+            job.payload = payload_of(job.order, task_id, Failed("CANCELED", "The caller canceled it."))
+        job.over.set()
+
+
+Lie = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass
@@ -109,7 +161,6 @@ class Workplace:
     """
 
     data: bytes = field(default_factory=working)
-    identity: Identity = OWNER
     key: SealingKey = KEY
     policy: Policy = OPEN
     senders: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -117,120 +168,91 @@ class Workplace:
     clock: Callable[[], float] = time.time
     lax: bool = False
     punctual: bool = False
-    lie: Reply = lambda payload: payload
-    signed_by: Identity | None = None
+    lie: Lie = lambda payload: payload
+    signed_by: Identity = OWNER
     in_reply_to: str | None = None
-    to: Callable[[str], str | None] = lambda sender: sender
+    to: Callable[[str | None], str | None] = lambda sender: sender
     ts: Callable[[float], float] = lambda now: now
-    begun: dict[str, Job] = field(default_factory=dict)
     asked: list[bytes] = field(default_factory=list)
-    nursery: trio.Nursery | None = None
 
     def __post_init__(self) -> None:
         self.door: Door = roster_door(self.policy)
         self.snapshot = snapshot_of(self.data)
-        self.inbound = Inbound(self.identity.id)
+        self.yard = Yard(self.work)
+        senders = MemorySenders()
+        senders.documents = cast("dict[Any, Mapping[str, JsonValue]]", self.senders)
         entryway = Entryway(
-            self.identity,
+            OWNER,
             MemoryArchive(),
             self.clock,
             snapshot=self.snapshot,
             door=self.door,
             feed=quiet_feed(),
             body_limit=65_536,
+            means=Means(self.key, senders, self.yard),
         )
-        requests = replace(post("requests", self._requests), body_limit=2**20)
-        self.router = Router({**entryway.router._exact, b"/requests": requests}, {}, 65_536, "")
+        self._true = entryway.router
+        self.router = Router(
+            {**entryway.router._exact, b"/requests": post("requests", self._requests, 2**20)}, {}, 65_536, ""
+        )
 
-    async def _requests(self, request: Request) -> Response:
-        codec = body_codec(request.headers.get(b"content-type"))
+    @property
+    def begun(self) -> dict[str, Job]:
+        """The jobs, by their task ids, in the order in which they were begun."""
+        return self.yard.begun
+
+    async def _requests(self, request: Request) -> Response | Working:
         self.asked.append(request.body)
-        envelope = read_envelope(decode(request.body, codec))
-        sender = self.inbound.judge(envelope, self.clock(), signed=True)
-        assert sender is not None
-        try:
-            payload = await self._answer(envelope, sender)
-        except EntrywayError as error:
-            told = {"code": error.code, "message": error.message, "decided_by": "rule", **(error.details or {})}
-            payload = {"status": "refused", "error": told}
-        return self._signed(self.lie(payload), envelope, sender, reply_codec(request.headers.get(b"accept"), codec))
+        begun = self._lax(request) if self.lax else self._true.respond(request)
+        assert not isinstance(begun, Streaming)
+        answer = begun if isinstance(begun, Response) else await begun
+        if isinstance(answer, Response):
+            return self._told(answer)
 
-    def _signed(self, payload: dict[str, Any], envelope: Envelope, sender: str, codec: Codec) -> Response:
-        reply = sign_reply(
-            self.signed_by or self.identity,
-            ReplyPayload.of(payload),
-            self.in_reply_to or envelope.id,
-            self.to(sender),
-            self.ts(self.clock()),
+        async def told(true: Working) -> Response:
+            return self._told(await true.response())
+
+        return Working(partial(told, answer), answer.leave)
+
+    def _told(self, answer: Response) -> Response:
+        """What is told of a true answer."""
+        true = received(answer)
+        if true.status != 200:
+            return answer
+        codec = Codec(true.headers["content-type"])
+        reply: Any = decode(true.body, codec, max_values=2**20)
+        envelope = reply["envelope"]
+        return signed_response(
+            self.signed_by,
+            ReplyPayload.of(self.lie(envelope["payload"])),
+            codec,
+            in_reply_to=self.in_reply_to or envelope["in_reply_to"],
+            to=self.to(envelope["to"]),
+            now=self.ts(self.clock()),
         )
-        own, _ = encode_reply(reply, codec)
-        return response(200, REPLY_HEADERS[codec], own)
 
-    async def _answer(self, envelope: Envelope, sender: str) -> dict[str, Any]:
-        payload, document = envelope.payload, self.snapshot.descriptor.members
-        if not self.door.admits(sender, self.snapshot.admission):
-            raise EntrywayError("UNAUTHORIZED", "Only admitted callers hand in work. Knock, and wait to be let in.")
+    async def _lax(self, request: Request) -> Response:
+        codecs = Codecs.of(request)
+        envelope = read_envelope(decode(request.body, codecs.asked))
+        payload: Any = envelope.payload
+        assert envelope.sender is not None
+        told: Mapping[str, JsonValue] | None = {"status": "refused", "error": LATE}
         if "task_id" in payload:
-            return await self._stands(sender, str(payload["task_id"]), cancel="cancel" in payload)
-        order = self._order(envelope, sender, document)
-        task_id = new_uuid()
-        job = self.begun[task_id] = Job(order)
-        assert self.nursery is not None
-        self.nursery.start_soon(self._run, task_id, job)
-        if payload.get("async") is True:
-            return {"status": "accepted", "task_id": task_id, "state": "submitted"}
-        await job.over.wait()
-        return dict(job.payload or {})
-
-    def _order(self, envelope: Envelope, sender: str, document: Mapping[str, JsonValue]) -> Order:
-        payload, given, seal_to = envelope.payload, envelope.payload.get("input"), None
-        refusal = required_and_clear(document.get("sealing"), given)
-        if refusal is not None:
-            raise refusal
-        if is_sealed(given):
-            unsealed = unseal(given, self.key)
-            given, seal_to = unsealed.value, unsealed.reply_key
-            if seal_to is not None:
-                check_reply_key(seal_to, self.senders.get(sender))
-        members: Any = payload
-        if self.lax:
-            if self.punctual and parse_timestamp(members["budget"]["deadline"]) <= self.clock():
-                raise EntrywayError("DEADLINE_UNMEETABLE", "The deadline is over.")
-            return Order(sender, envelope.id, "nap", given, authority=tuple(members["authority"]), seal_to=seal_to)
-        asked = Asked(
-            members["offering"],
-            [Resource(one["kind"], one["access"]) for one in members.get("resources", ())],
-            members.get("authority"),
-            Money(**members["spend_limit"]) if "spend_limit" in members else None,
+            told = await self.yard.cancel(envelope.sender, payload["task_id"])
+        elif not self.punctual or parse_timestamp(payload["budget"]["deadline"]) > self.clock():
+            order = Order(envelope.sender, envelope.id, "nap", {}, authority=tuple(payload["authority"]))
+            told = {"status": "accepted", "task_id": await self.yard.begin(order), "state": "submitted"}
+        assert told is not None
+        return signed_response(
+            OWNER, ReplyPayload.of(told), codecs.reply, in_reply_to=envelope.id, to=envelope.sender, now=self.clock()
         )
-        judged = judge(view(document), asked)
-        if isinstance(judged, Refused):
-            raise EntrywayError(judged.code, judged.message, judged.details())
-        assert isinstance(given, dict)
-        return Order(sender, envelope.id, asked.offering, given, authority=judged.authority, seal_to=seal_to)
-
-    async def _run(self, task_id: str, job: Job) -> None:
-        with job.scope:
-            job.payload = payload_of(job.order, task_id, await self.work(job.order))
-        if job.payload is None:
-            job.payload = payload_of(job.order, task_id, Failed("CANCELED", "The caller canceled it."))
-        job.over.set()
-
-    async def _stands(self, sender: str, task_id: str, *, cancel: bool) -> dict[str, Any]:
-        job = self.begun.get(task_id)
-        if job is None or job.order.caller != sender:
-            raise EntrywayError("NOT_FOUND", "You have no such task here.")
-        if cancel:
-            job.scope.cancel()
-            await job.over.wait()
-        return dict(job.payload or {"status": "accepted", "task_id": task_id, "state": "working"})
 
 
 @asynccontextmanager
 async def at_work(workplace: Workplace) -> AsyncIterator[str]:
     """The workplace on a loopback port, while the block runs; then its jobs are ended."""
     async with trio.open_nursery() as jobs:
-        workplace.nursery = jobs
+        workplace.yard.nursery = jobs
         async with serving(workplace.router) as (_, port):
             yield f"http://127.0.0.1:{port}"
         jobs.cancel_scope.cancel()

@@ -216,35 +216,95 @@ def test_a_bad_id_is_said(home: Home) -> None:
 
 # What the agent says.
 
-REFUSALS: dict[str, tuple[list[str], str, str]] = {
-    "authority": (["--authority", "runs-commands"], "SCOPE_REFUSED", 'allowed: ["reads-files", "spends-money"]'),
-    "workspace": (["--resource", "folder:read:/home"], "SCOPE_REFUSED", "reason: workspace"),
-    "spending": (["--authority", "spends-money"], "SCOPE_REFUSED", "reason: spend_limit"),
+FLAGS: dict[str, tuple[list[str], str, int, str, str]] = {
+    "authority": (
+        ["--authority", "runs-commands"],
+        "SCOPE_REFUSED",
+        1,
+        "Allowed: reads-files, spends-money.",
+        "--authority VALUE",
+    ),
+    "workspace": (
+        ["--resource", "folder:read:/home"],
+        "SCOPE_REFUSED",
+        1,
+        "Allowed: kind git access read.",
+        "--resource KIND:ACCESS:LOCATOR",
+    ),
+    "no limit": (["--authority", "spends-money"], "SCOPE_REFUSED", 1, "states no spend_limit", "--spend-limit 5.00USD"),
     "over the ceiling": (
         ["--authority", "spends-money", "--spend-limit", "5.000001USD"],
         "SCOPE_REFUSED",
-        "reason: spend_limit",
+        1,
+        "over what one job",
+        "--spend-limit 5.00USD",
     ),
+    "a setting": (
+        ["--authority", "none", "--setting", "speed=1"],
+        "RUN_CONFIG_REFUSED",
+        1,
+        "may set none",
+        "--setting",
+    ),
+    "a deadline that is over": (
+        ["--authority", "none", "--deadline", "2020-01-01T00:00:00Z"],
+        "DEADLINE_UNMEETABLE",
+        1,
+        "Estimate: seconds 20.",
+        "--deadline 10m",
+    ),
+    "too much": (["--authority", "none", "words=" + "x" * 2_001], "INPUT_INVALID", 2, "2001 bytes", "Max bytes: 2000."),
 }
 
 
-@pytest.mark.parametrize(("arguments", "code", "words"), REFUSALS.values(), ids=REFUSALS)
-def test_a_refusal_says_who_decided_and_what_is_allowed(
-    home: Home, arguments: list[str], code: str, words: str
+@pytest.mark.parametrize(("arguments", "code", "exit_code", "words", "hint"), FLAGS.values(), ids=FLAGS)
+def test_what_the_agent_would_refuse_is_refused_at_home_in_the_words_of_the_command_line(
+    home: Home, arguments: list[str], code: str, exit_code: int, words: str, hint: str
 ) -> None:
+    inputs = [] if any(one.startswith("words=") for one in arguments) else ["words=hello"]
     with asking(home) as one:
-        end = one.request("shout", "words=hello", *arguments)
-        document = one.document("shout", "words=hello", *arguments)
-    assert (end.exit_code, end.out) == (1, "")
-    assert f"[{code}, decided by rule]" in end.err
+        end = one.request("shout", *inputs, *arguments)
+        for_programs = one.request("shout", *inputs, *arguments, "--json")
+    assert (end.exit_code, end.out, one.place.asked) == (exit_code, "", [])
+    assert f"[{code}]" in end.err
+    assert "Nothing was sent." in end.err
     assert words in end.err
-    assert (document["status"], document["error"]["code"]) == ("refused", code)
+    assert hint in end.err
+    assert for_programs.error()["code"] == code
+
+
+def test_a_refusal_of_the_agent_says_who_decided_what_is_allowed_and_what_to_do(home: Home) -> None:
+    error = {
+        "code": "SCOPE_REFUSED",
+        "message": "Not that.",
+        "decided_by": "rule",
+        "offering": "shout",
+        "reason": "authority",
+        "allowed": ["reads-files"],
+        "retryable": False,
+        "retry_after": 30,
+        "estimate": {"cost": {"amount_micro": 1_500_000, "currency": "USD"}},
+    }
+    with asking(home, Workplace(lie=lambda _: {"status": "refused", "error": error})) as one:
+        end = one.request("shout", "words=hello", "--authority", "none")
+        document = one.document("shout", "words=hello", "--authority", "none")
+    assert (end.exit_code, end.out) == (1, "")
+    assert end.err.splitlines()[1:] == [
+        "agent-node: The agent refused: Not that. [SCOPE_REFUSED, decided by rule]",
+        "    Allowed: reads-files.",
+        "    Retry after: 30.",
+        "    Estimate: cost 1.50 USD.",
+        "    What a job may touch: --authority VALUE, once for each; none for nothing; all of it if left out.",
+    ]
+    assert (document["status"], document["error"]) == ("refused", error)
 
 
 def test_money_arrives_to_the_millionth(home: Home) -> None:
     with asking(home) as one:
         one.request("shout", "words=x", "--authority", "spends-money", "--spend-limit", "4.999999USD", "--json")
-        one.request("shout", "words=x", "--authority", "none", "--cost-ceiling", "0.1 EUR", "--deadline", "10m")
+        one.request(
+            "shout", "words=x", "--authority", "none", "--cost-ceiling", "0.1 EUR", "--deadline", "10m", "--json"
+        )
     assert b"amount_micro\xce\x00\x4c\x4b\x3f" in one.place.asked[0]
     assert b"amount_micro\xce\x00\x01\x86\xa0" in one.place.asked[1]
 
@@ -284,7 +344,7 @@ def test_a_job_is_handed_in_asked_about_and_ended(home: Home) -> None:
     with asking(home) as one:
         accepted = one.request("nap", "url=https://example.com/", "--async")
         task = accepted.out.strip()
-        assert (accepted.exit_code, one.place.begun.keys()) == (0, {task})
+        assert (accepted.exit_code, list(one.place.begun)) == (0, [task])
         assert f"--task {task}" in accepted.err
         standing = one.document("--task", task)
         assert (standing["status"], standing["state"], standing["request_id"]) == ("accepted", "working", None)
