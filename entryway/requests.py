@@ -102,7 +102,8 @@ class Requests:
         self._door = door
         self._inbound = inbound
         self._counts = HourlyCounts()
-        self._apart = trio.CapacityLimiter(1)
+        # Two, so that the large bodies of strangers, who come first, do not hold up what admitted callers wait for.
+        self._reading, self._apart = trio.CapacityLimiter(1), trio.CapacityLimiter(1)
         self._viewing = trio.Lock()
         self._viewed: tuple[Descriptor, View] | None = None
 
@@ -111,15 +112,15 @@ class Requests:
         codecs = Codecs.of(request)
         if len(request.body) > LARGE_QUESTION:
             return self._post_apart(request.body, codecs)
-        return self._judged(read_envelope(decode(request.body, codecs.asked)), codecs.reply)
+        return self._judged(read_envelope(decode(request.body, codecs.asked)), codecs.reply, len(request.body))
 
     async def _post_apart(self, body: bytes, codecs: Codecs) -> Response | Working:
-        envelope, over = await trio.to_thread.run_sync(_read, body, codecs.asked, limiter=self._apart)
-        answer = self._judged(envelope, codecs.reply, over)
+        envelope, over = await trio.to_thread.run_sync(_read, body, codecs.asked, limiter=self._reading)
+        answer = self._judged(envelope, codecs.reply, len(body), over)
         return answer if isinstance(answer, Response) else await answer
 
     def _judged(
-        self, envelope: Envelope, codec: Codec, over: bytes | None = None
+        self, envelope: Envelope, codec: Codec, size: int, over: bytes | None = None
     ) -> Response | Awaitable[Response | Working]:
         now, snapshot = self._clock(), self._current()
         admission = snapshot.admission if isinstance(snapshot, Published) else None
@@ -131,7 +132,7 @@ class Requests:
         try:
             if isinstance(snapshot, Damaged):
                 raise unavailable()
-            _refuse_long(envelope.payload, snapshot)
+            _refuse_long(envelope.payload, snapshot, size)
             if not admitted:
                 return self._signed(_UNAUTHORIZED, caller, now)
             if not is_inquiry(envelope.payload):
@@ -282,9 +283,13 @@ def _read(body: bytes, codec: Codec) -> tuple[Envelope, bytes | None]:
     return envelope, None if envelope.signature is None else signed_bytes(envelope)
 
 
-def _refuse_long(payload: Members, snapshot: Snapshot) -> None:
+def _refuse_long(payload: Members, snapshot: Snapshot, size: int | None = None) -> None:
+    """Refuses a payload with too much text. `size`: bytes of the body it came in. Raises EntrywayError TOO_LARGE."""
     cap, files = (snapshot.text_cap, snapshot.files) if isinstance(snapshot, Published) else (TEXT_CAP, {})
-    refuse_long_text(texts_of(payload, files), cap)
+    # A text has no more UTF-16 code units than bytes, and a bin becomes less than twice as many characters; so what
+    # came in half the cap need not be counted, and most of what strangers send is not.
+    if size is None or 2 * size > cap:
+        refuse_long_text(texts_of(payload, files), cap)
 
 
 def _view_of(descriptor: Descriptor) -> View:

@@ -324,6 +324,18 @@ async def test_exactly_at_the_cap_text_is_taken(cap: int, limits: dict[str, Any]
         ) == code
 
 
+@pytest.mark.parametrize("letter", ["x" * 130, "🚀" * 65, "\x00" * 130, "ü" * 130, b"\x00" * 97])
+async def test_a_body_of_half_the_cap_holds_no_text_beyond_it(letter: Any) -> None:
+    """What need not be counted is within the cap however it is spelled: each of these is 130 units of text."""
+    payload = {"offering": "sort", "input": {"letter": letter}}
+    text = letter if isinstance(letter, str) else b64url_encode(letter)
+    texts = {"offering": "sort", "input": {"letter": text}}
+    assert len(text.encode("utf-16-le")) // 2 == 130
+    for codec in Codec:
+        size = len(encode(payload if codec is Codec.MSGPACK else texts, codec))
+        protections.refuse_long_text(decode(encode(texts, codec), codec), 2 * size)
+
+
 async def test_a_file_is_no_text_and_text_is_no_file() -> None:
     scan = b64url_encode(bytes(100_000))
     payload = {"offering": "sort", "input": {"letter": "x", "scan": scan}}
