@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import boundary, checking, subscribers
+from bench import boundary, checking, round_trips, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -31,7 +31,7 @@ from bench.servers import Running
 from bench.single import publish_milliseconds, start_seconds
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish", "check", "subscribers", "boundary", "strangers")
+SINGLE = ("start", "memory", "publish", "check", "subscribers", "boundary", "strangers", "round_trips")
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
@@ -113,6 +113,9 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
             _tell("refusing strangers")
             home = fill_home(directory / "strangers", 1)
             report["strangers"] = boundary.refusals(home, directory, cores.server, schedule.seconds)
+        if "round_trips" in wanted:
+            _tell("asking for work, sealed and in the clear")
+            report["round_trips"] = round_trips.measure(4 * schedule.seconds)
         idle_rss = idle["node_10"]["rss_mib"] if "node_10" in idle else None
         report["targets"] = targets(measured, idle_rss, starts, checked, listening)
     report["took_seconds"] = round(time.monotonic() - began, 1)
