@@ -64,8 +64,10 @@ def refusal_lines(outcome: Refused | Failed) -> Sequence[str]:
 def beside(error: Mapping[str, JsonValue]) -> Iterator[str]:
     """What a refusal says beside its message, and what to do about it, in sentences."""
     for name, value in error.items():
-        if name not in _SAID_ELSEWHERE and value not in ([], {}):
-            yield f"{shown(name).replace('_', ' ').capitalize()}: {shown(_words(value), LONGEST)}."
+        if name == "retry_after" and isinstance(value, int):
+            yield f"Come back in {value} seconds."
+        elif name not in _SAID_ELSEWHERE:
+            yield f"{shown(name).replace('_', ' ').capitalize()}: {shown(_words(value), LONGEST) or 'nothing'}."
     hints = (("reason", _BY_REASON), ("code", _BY_CODE), ("pointer", _BY_POINTER))
     for name, known in hints:
         stated = error.get(name)
@@ -76,12 +78,12 @@ def beside(error: Mapping[str, JsonValue]) -> Iterator[str]:
 def _words(value: JsonValue) -> str:
     """A value in a sentence: a list without its brackets, a resource as it is typed, money as it is written."""
     if isinstance(value, list):
-        return ", ".join(map(_words, value))
+        return ("; " if any(isinstance(one, dict) for one in value) else ", ").join(map(_words, value))
     if isinstance(value, dict):
         amount, currency = value.get("amount_micro"), value.get("currency")
         if isinstance(amount, int) and isinstance(currency, str):
             return written(Money(amount, currency))
-        return " ".join(f"{name} {_words(member)}" for name, member in value.items())
+        return ", ".join(f"{name} {_words(member)}" for name, member in value.items())
     return value if isinstance(value, str) else json.dumps(value)
 
 

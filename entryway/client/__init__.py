@@ -21,13 +21,15 @@ from entryway.client.targets import DEFAULT_PORT, SCHEMES, target_url
 from entryway.client.transport import DEFAULT_LIMITS, ClientLimits
 
 if TYPE_CHECKING:
-    from entryway.client.agent import Agent, Caller, Parcel, Standing
+    from entryway.client.agent import Agent, Caller, Standing
     from entryway.client.outcome import Accepted, Completed, Failed, Outcome, Refused
+    from entryway.client.parcel import Parcel
     from entryway.client.request import Budget, Resource, Work
 
 _WORK = {
-    **dict.fromkeys(("Agent", "Caller", "Parcel", "Standing"), "agent"),
+    **dict.fromkeys(("Agent", "Caller", "Standing"), "agent"),
     **dict.fromkeys(("Accepted", "Completed", "Failed", "Outcome", "Refused"), "outcome"),
+    "Parcel": "parcel",
     **dict.fromkeys(("Budget", "Resource", "Work"), "request"),
 }
 """The names that only work needs, and the module of each."""

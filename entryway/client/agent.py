@@ -29,19 +29,17 @@ from descriptor.signatures import Signature, verify_statement
 from descriptor.strictjson import JsonValue
 from descriptor.view import View, view
 from entryway.admission import Status
-from entryway.boundary import judge
 from entryway.client.asking import Answer, ask
 from entryway.client.errors import ClientError
 from entryway.client.outcome import Accepted, Outcome, Refused, read_outcome
-from entryway.client.request import Work, work_payload
+from entryway.client.parcel import Parcel, pack, refusal_of, refuse_unreadable
+from entryway.client.request import Work
 from entryway.client.targets import target_url
 from entryway.client.transport import DEFAULT_LIMITS, ClientLimits, Received, error_of, refused, reply_map, send
 from entryway.codec import Codec, encode
-from entryway.envelope import new_uuid, request_envelope
+from entryway.envelope import request_envelope
 from entryway.errors import EntrywayError
-from entryway.protections import HourlyCounts, refuse_long_text, text_cap
-from entryway.sealing import Decision, Way, decide, seal
-from entryway.texts import declared_files, texts_of
+from entryway.sealing import Decision, decide
 from entryway.verdict import Verdict, judge_reply, shown
 
 # Seconds between two looks at what takes its time: soon at first, and in an hour well below the messages that an agent
@@ -58,26 +56,6 @@ class Standing:
     status: Status
     reason: str | None
     envelope: Mapping[str, JsonValue] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    """One request, signed, and sealed where the agent asks for it.
-
-    `way` and `reason`: how it goes out, and why, for people. `answer_sealed`: whether the answer is asked to be sealed.
-    `wait`: seconds until it has to be answered.
-    """
-
-    request: Mapping[str, JsonValue] = field(repr=False)
-    way: Way
-    reason: str
-    answer_sealed: bool
-    wait: float
-
-    @property
-    def id(self) -> str:
-        """The id of the request, under which the agent takes it once."""
-        return str(self.request["id"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,21 +146,7 @@ class Agent:
 
         The same checks as the agent's own, but for how often it was asked already. Nothing is sent.
         """
-        members = self.descriptor.members
-        payload = work_payload(work, dict(work.input))
-        try:
-            refuse_long_text(texts_of(payload, declared_files(members)), text_cap(members.get("limits")))
-            judge(
-                self.view,
-                work,
-                caller=self.caller.identity.id,
-                request_id=new_uuid(),
-                now=self.caller.clock(),
-                counts=HourlyCounts(),
-            )
-        except EntrywayError as error:
-            return error
-        return None
+        return refusal_of(work, self.descriptor, self.view, self.caller.identity.id, self.caller.clock())
 
     def prepare(self, work: Work) -> Parcel:
         """The request for a piece of work, signed now and sealed as the agent's posture asks. Nothing is sent.
@@ -190,22 +154,11 @@ class Agent:
         Raises ClientError: CANNOT_SEAL, where the agent reads sealed requests only; TOO_LARGE. DescriptorError
         NOT_CANONICAL for an input that JSON cannot say.
         """
-        decision = self.sealing()
-        if decision.way is Way.NOT_AT_ALL:
-            raise ClientError("CANNOT_SEAL", decision.reason)
-        given: JsonValue = dict(work.input)
-        reply_key = None
-        if decision.key is not None:
-            reply_key = None if self.caller.sealing is None else self.caller.sealing.public_text
-            given = seal(given, decision.key, reply_key=reply_key)
-        now = self.caller.clock()
-        request = request_envelope(work_payload(work, given), now, to=self.id, identity=self.caller.identity)
-        size, most = len(encode(request, self.caller.codec)), self.caller.limits.request_bytes
-        if size > most:
-            raise ClientError(
-                "TOO_LARGE", f"The request has {size} bytes, and an agent takes {most} at most. Nothing was sent."
-            )
-        return Parcel(request, decision.way, decision.reason, reply_key is not None, self._wait(work, now))
+        caller = self.caller
+        reply_key = None if caller.sealing is None else caller.sealing.public_text
+        parcel = pack(work, self.descriptor, self.view, caller.identity, reply_key, caller.limits, caller.clock())
+        refuse_unreadable(encode(parcel.request, caller.codec), caller.codec, caller.limits.request_bytes)
+        return parcel
 
     async def send(self, parcel: Parcel) -> Outcome:
         """Sends a parcel, and gives what its agent answers.
@@ -215,7 +168,7 @@ class Agent:
         Raises ClientError.
         """
         envelope = await self._exchanged(parcel.request, parcel.wait)
-        return read_outcome(envelope, sealed=parcel.answer_sealed, key=self.caller.sealing)
+        return self._outcome(envelope, parcel.answer_sealed)
 
     async def request(self, work: Work) -> Outcome:
         """Prepares and sends a piece of work, once. Raises ClientError."""
@@ -246,7 +199,11 @@ class Agent:
         payload: dict[str, JsonValue] = {"task_id": task_id, **more}
         request = request_envelope(payload, caller.clock(), to=self.id, identity=caller.identity)
         envelope = await self._exchanged(request, caller.limits.wait)
-        return read_outcome(envelope, sealed=sealed, key=caller.sealing)
+        return self._outcome(envelope, sealed)
+
+    def _outcome(self, envelope: Mapping[str, JsonValue], sealed: bool | None) -> Outcome:
+        caller = self.caller
+        return read_outcome(envelope, sealed=sealed, key=caller.sealing, most=caller.limits.output_bytes)
 
     async def _exchanged(self, request: Mapping[str, JsonValue], wait: float) -> Mapping[str, JsonValue]:
         """The envelope of the verified reply to a request. Raises ClientError."""
@@ -284,18 +241,6 @@ class Agent:
         payload = answer.envelope["payload"]
         reason = payload.get("reason") if isinstance(payload, dict) else None
         return Standing(Status(answer.status), shown(reason) if isinstance(reason, str) else None, answer.envelope)
-
-    def _wait(self, work: Work, now: float) -> float:
-        """Seconds until the answer to a piece of work is due: what the job may take, and what a question may."""
-        limits = self.caller.limits
-        if work.later:
-            return limits.wait
-        offering = self.view.offering(work.offering)
-        stated = None if offering is None else offering.ceilings.get("job_seconds")
-        bounds = [float(stated.most)] if stated is not None and isinstance(stated.most, int) else []
-        if work.budget.deadline is not None:
-            bounds.append(max(0.0, work.budget.deadline - now))
-        return min(bounds, default=limits.work_wait) + limits.wait
 
 
 def not_verified(url: str, verdict: Verdict) -> ClientError:

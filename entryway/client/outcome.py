@@ -23,7 +23,7 @@ from descriptor.errors import quoted
 from descriptor.keys import SealingKey
 from descriptor.strictjson import JsonValue
 from entryway.client.errors import ClientError
-from entryway.client.transport import unreadable
+from entryway.client.transport import DEFAULT_LIMITS, unreadable
 from entryway.errors import EntrywayError
 from entryway.sealing import is_sealed, unseal
 from entryway.verdict import shown
@@ -92,11 +92,15 @@ class Failed:
 Outcome: TypeAlias = Completed | Accepted | Refused | Failed
 
 
-def read_outcome(envelope: Members, *, sealed: bool | None, key: SealingKey | None) -> Outcome:
+def read_outcome(
+    envelope: Members, *, sealed: bool | None, key: SealingKey | None, most: int = DEFAULT_LIMITS.output_bytes
+) -> Outcome:
     """What the envelope of a verified reply says came of the work.
 
     `sealed`: whether the answer was asked to be sealed; `None` where that is not known, and then it is opened if it is.
-    `key`: what it is opened with. Raises ClientError: UNREADABLE_REPLY, ANSWER_NOT_SEALED, UNSEALING_FAILED.
+    `key`: what it is opened with. `most`: bytes of JSON that are opened.
+
+    Raises ClientError: UNREADABLE_REPLY, ANSWER_NOT_SEALED, UNSEALING_FAILED.
     """
     payload = envelope.get("payload")
     assert isinstance(payload, dict)  # what a verified envelope has
@@ -105,7 +109,7 @@ def read_outcome(envelope: Members, *, sealed: bool | None, key: SealingKey | No
         case "completed":
             if "output" not in payload:
                 raise unreadable("The agent says that the work is completed, and sends no output.")
-            output, came_sealed = _opened(payload["output"], sealed, key)
+            output, came_sealed = _opened(payload["output"], sealed, key, most)
             return Completed(output, came_sealed, _task_id(payload), envelope)
         case "accepted":
             task_id, state = _task_id(payload), payload.get("state")
@@ -136,7 +140,7 @@ def read_outcome(envelope: Members, *, sealed: bool | None, key: SealingKey | No
     raise unreadable(f"The reply states {stated}; of work it is completed, accepted, refused or failed.")
 
 
-def _opened(output: JsonValue, sealed: bool | None, key: SealingKey | None) -> tuple[JsonValue, bool]:
+def _opened(output: JsonValue, sealed: bool | None, key: SealingKey | None, most: int) -> tuple[JsonValue, bool]:
     """The output, and whether it came sealed."""
     if sealed is False or (sealed is None and not is_sealed(output)):
         return output, False
@@ -152,7 +156,7 @@ def _opened(output: JsonValue, sealed: bool | None, key: SealingKey | None) -> t
             "UNSEALING_FAILED", "The answer is sealed, and there is no sealing key here to open it.", maybe_sent=True
         )
     try:
-        return unseal(output, key).value, True
+        return unseal(output, key, max_bytes=most).value, True
     except EntrywayError:
         raise ClientError(
             "UNSEALING_FAILED",

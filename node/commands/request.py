@@ -14,7 +14,7 @@ from descriptor.errors import quoted
 from descriptor.strictjson import JsonValue
 from descriptor.view import View
 from descriptor.view.values import Offering
-from entryway.admission import Status
+from entryway.admission import Reason, Status
 from entryway.client import Accepted, Agent, Budget, Caller, ClientError, Completed, Outcome, Parcel, Work
 from entryway.requests import refusal_payload
 from entryway.sealing import Way
@@ -26,6 +26,13 @@ from node.errors import Exit, NodeError
 from node.outcomes import LONGEST, TOLD, beside, outcome_document, refusal_lines, write_value
 from node.targets import Target
 
+NOT_LET_IN: Mapping[str, str] = {
+    Reason.ALLOWLIST: "Only callers whom its owner added are let in; give the owner that id.",
+    Reason.NEGOTIATED: "Who is let in is arranged with its owner beforehand; give the owner that id.",
+    Reason.CLOSED: "Nobody new is let in.",
+    Reason.REVOKED: "It was let in once, and is no more.",
+    Reason.BUSY: "As many have knocked today as are taken in a day. Knock tomorrow.",
+}
 NOTHING = "none"  # the --authority that allows nothing at all
 
 
@@ -187,8 +194,8 @@ async def _let_in(console: Console, agent: Agent) -> None:
         console.note(f"{agent.id} was asked to let this home's agent in. Waiting for its owner; interrupt to stop.")
         standing = await agent.admission()
     if standing.status is not Status.ADMITTED:
-        why = "" if standing.reason is None else f" ({standing.reason})"
-        raise NodeError("UNAUTHORIZED", f"The agent does not let this home's agent in: {standing.status}{why}.")
+        why = NOT_LET_IN.get(standing.reason or "", f"It stands as {standing.status} there.")
+        raise NodeError("UNAUTHORIZED", f"The agent does not let {agent.caller.identity.id} in, which asks here. {why}")
 
 
 def _way(agent: Agent, parcel: Parcel) -> Sequence[str]:

@@ -48,6 +48,7 @@ from entryway.roster import NO_POLICY, Entry, Policy, Stance, Tier
 from entryway.sealing import Way, is_sealed, seal
 from tests.entryway.parts import OTHER, OWNER, document
 from tests.entryway.workplace import KEY, Workplace, at_work, in_thread, sealing, working
+from tests.fuzz.promises import assert_fit_to_show
 
 OWN = SealingKey.generate()
 KNOWN = {OTHER.id: sealing("preferred", OWN, OTHER) | {"subject": {"id": OTHER.id}}}
@@ -293,6 +294,18 @@ async def test_a_request_that_no_agent_takes_is_not_sent() -> None:
         agent = await found(url, replace(CLEAR, limits=ClientLimits(request_bytes=2_000)))
         error = await refusal_of(agent.request(replace(HELLO, input={"words": "x" * 2_000})))
     assert (error.code, place.asked) == ("TOO_LARGE", [])
+
+
+@pytest.mark.parametrize("codec", Codec)
+@pytest.mark.parametrize("value", [[1] * 4_097, [[]] * 4_000 + [[1] * 100]], ids=["a list", "lists"])
+def test_a_request_of_more_values_than_any_node_reads_is_not_sent(value: JsonValue, codec: Codec) -> None:
+    caller = replace(CLEAR, codec=codec)
+    work = replace(HELLO, input={"words": "x", "table": value})
+    with pytest.raises(ClientError) as caught:
+        caller.known("http://127.0.0.1", working()).prepare(work)
+    assert (caught.value.code, "4096 values" in caught.value.message) == ("TOO_LARGE", True)
+    # What is sealed is one value to whoever reads the envelope.
+    assert caller.known("http://127.0.0.1", REQUIRED).prepare(work).way is Way.SEALED
 
 
 @pytest.mark.parametrize("data", [working(), REQUIRED], ids=["clear", "sealed"])
@@ -627,6 +640,57 @@ def test_what_an_agent_says_is_fit_to_be_shown() -> None:
     assert accepted.state.isprintable()
 
 
+NAMES = (
+    "status",
+    "task_id",
+    "state",
+    "output",
+    "error",
+    "code",
+    "message",
+    "decided_by",
+    "reason",
+    "allowed",
+    "v",
+    "ct",
+)
+ANYTHING: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.sampled_from(["completed", "accepted", "sealedpayload.v1"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES) | st.text(), inner, max_size=5),
+    max_leaves=10,
+)
+PAYLOADS = st.dictionaries(st.sampled_from(NAMES), ANYTHING).flatmap(
+    lambda members: st.builds(
+        lambda status: {**members, "status": status}, st.sampled_from(["completed", "accepted", "refused", "failed", 1])
+    )
+)
+
+
+@given(PAYLOADS, st.sampled_from([True, False, None]), st.sampled_from([OWN, None]))
+def test_whatever_is_said_of_work_it_is_an_outcome_fit_to_be_shown_or_an_error(
+    payload: dict[str, JsonValue], sealed: bool | None, key: SealingKey | None
+) -> None:
+    try:
+        outcome = read_outcome({"payload": payload}, sealed=sealed, key=key)
+    except ClientError as error:
+        assert_fit_to_show(error)
+        return
+    shown = [outcome.task_id]
+    if isinstance(outcome, Refused | Failed):
+        shown += [outcome.code, outcome.message, outcome.decided_by]
+        assert outcome.code
+    elif isinstance(outcome, Accepted):
+        shown.append(outcome.state)
+    else:
+        assert sealed is not True
+        assert outcome.sealed is False
+    assert all(text is None or text.isprintable() for text in shown)
+
+
 def test_an_output_is_opened_where_nobody_knows_any_more_whether_it_was_asked_for_sealed() -> None:
     def read(value: JsonValue, key: SealingKey | None) -> Outcome:
         return read_outcome({"payload": {"status": "completed", "output": value}}, sealed=None, key=key)
@@ -638,6 +702,15 @@ def test_an_output_is_opened_where_nobody_knows_any_more_whether_it_was_asked_fo
     with pytest.raises(ClientError) as caught:
         read(seal([1], OWN.public_text), None)
     assert caught.value.code == "UNSEALING_FAILED"
+
+
+async def test_a_sealed_output_may_be_larger_than_a_descriptor() -> None:
+    large = "x" * 2_000_000
+    place = Workplace(PREFERRED, senders=KNOWN, **output(seal(large, OWN.public_text)))
+    async with at_work(place) as url:
+        outcome = await (await found(url, SEALING)).request(HELLO)
+    assert isinstance(outcome, Completed)
+    assert outcome.output == large
 
 
 async def test_an_output_may_be_large_and_made_of_many_values() -> None:
