@@ -136,7 +136,7 @@ class Connection:
                     return True
                 answer = refused
             elif not isinstance(answer, Response):
-                answer = await self._later(answer, request)
+                answer = await self._later(answer, request, batch)
             close = not request.keep_alive or self._server.stopping.is_set()
             for part in self._laid_out(answer, head=request.method == b"HEAD", close=close):
                 batch.append(part)
@@ -195,19 +195,27 @@ class Connection:
         except Exception:  # the edge of the node: one faulty answer must not end the others
             return self._failed(request)
 
-    async def _later(self, answer: Awaitable[Response | Working], request: Request) -> Response:
+    async def _later(self, answer: Awaitable[Response | Working], request: Request, batch: list[bytes]) -> Response:
         self._waiting_for = Wait.WRITE
         self._extend(self._server.limits.write_wait)
         try:
             found = await answer
-            return await self._worked(found) if isinstance(found, Working) else found
+            return await self._worked(found, batch) if isinstance(found, Working) else found
         except _PeerGoneError:
             raise
         except Exception:  # as above
             return self._failed(request)
 
-    async def _worked(self, work: Working) -> Response:
-        """Waits for work without a deadline of the connection's own. Raises _PeerGoneError when the peer goes."""
+    async def _worked(self, work: Working, batch: list[bytes]) -> Response:
+        """Waits for work without a deadline of the connection's own; what was answered before does not wait for it.
+
+        Raises _PeerGoneError when the peer goes away, once the work has been left.
+        """
+        try:
+            await self._send_all(batch)
+        except OSError:
+            await work.leave()
+            raise _PeerGoneError from None
         self._scope.deadline = math.inf
         answered: list[Response] = []
         async with trio.open_nursery() as nursery:

@@ -36,7 +36,7 @@ from descriptor.strictjson import JsonValue
 from entryway.answering import LARGE_QUESTION, Codecs, signed_response
 from entryway.codec import Codec, decode
 from entryway.door import Door
-from entryway.envelope import Envelope, read_envelope, signed_bytes
+from entryway.envelope import Envelope, invalid_envelope, read_envelope, signed_bytes
 from entryway.errors import EntrywayError
 from entryway.exchanges import unavailable
 from entryway.http import Request, Response, Working
@@ -149,6 +149,9 @@ class Requests:
             workshop = self._workshop(order)
             task_id = await workshop.begin(order)
         except EntrywayError as error:
+            # The workshop keeps what memory may have forgotten, and knows a copy of a request after a restart too.
+            if error.code == "INVALID_ENVELOPE":
+                raise invalid_envelope() from None
             return await self._said(caller, refusal_payload(error))
         if later:
             return await self._said(caller, {"status": "accepted", "task_id": task_id, "state": "submitted"})

@@ -589,6 +589,16 @@ async def test_what_a_workshop_refuses_is_told() -> None:
     assert (error["code"], error["message"], error["retry_after"]) == ("RATE_LIMITED", "Full.", 7)
 
 
+async def test_a_copy_that_only_the_workshop_remembers_is_answered_like_any_copy() -> None:
+    workshop, entryway = MemoryWorkshop("sort"), node()
+    request = signed()
+    await sent(entryway, request)
+    copy = await sent(entryway, request)
+    workshop.failing = EntrywayError("INVALID_ENVELOPE", "In words of its own.")
+    assert await sent(node(workshop=workshop), request) == copy
+    assert copy.status == 400
+
+
 async def test_an_end_that_cannot_be_told_just_now_can_be_asked_for() -> None:
     workshop = MemoryWorkshop("sort", at_once=False)
     answer: Any = node(workshop=workshop).router.respond(post(signed(), path="/requests"))

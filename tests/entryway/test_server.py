@@ -424,6 +424,29 @@ async def test_the_conversation_goes_on_behind_work() -> None:
     assert application.left == 0
 
 
+async def test_what_was_answered_before_does_not_wait_for_work() -> None:
+    application = Application()
+    async with serving(application) as (_, port), await connect(port) as stream:
+        await stream.send_all(http("GET", "/first") + http("GET", "/work", Connection="close"))
+        assert only(await stream.receive_some()).body == b"/first"
+        application.release.set()
+        assert only(await read_to_end(stream)).body == b"late"
+
+
+async def test_work_is_left_when_what_was_answered_before_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(_sock: socket.socket, _data: bytes) -> int:
+        raise ConnectionResetError
+
+    application = Application()
+    async with serving(application) as (server, port), await connect(port) as stream:
+        monkeypatch.setattr(connection_module, "send_now", gone)
+        with capture_logs() as logs:
+            await stream.send_all(http("GET", "/first") + http("GET", "/work"))
+            await settle(lambda: application.left == 1)
+            await settle(lambda: not server.connections)
+    assert logs == []
+
+
 @pytest.mark.parametrize("how", ["closes", "resets", "says that it sends no more"])
 async def test_work_is_left_when_the_peer_goes_away(how: str) -> None:
     application, limits = Application(), address_limits()
