@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import boundary, checking, neighbors, projecting, showing, subscribers
+from bench import boundary, checking, neighbors, projecting, round_trips, showing, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -33,16 +33,8 @@ from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 
 SINGLE = (
-    "start",
-    "memory",
-    "publish",
-    "check",
-    "projections",
-    "subscribers",
-    "neighbors",
-    "boundary",
-    "strangers",
-    "show",
+    *("start", "memory", "publish", "check", "projections", "show"),
+    *("subscribers", "neighbors", "boundary", "strangers", "round_trips"),
 )
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
@@ -142,6 +134,9 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
             _tell("refusing strangers")
             home = fill_home(directory / "strangers", 1)
             report["strangers"] = boundary.refusals(home, directory, cores.server, schedule.seconds)
+        if "round_trips" in wanted:
+            _tell("asking for work, sealed and in the clear")
+            report["round_trips"] = round_trips.measure(4 * schedule.seconds)
         idle_rss = idle["node_10"]["rss_mib"] if "node_10" in idle else None
         report["targets"] = targets(measured, idle_rss, starts, checked, listening, around)
     report["took_seconds"] = round(time.monotonic() - began, 1)

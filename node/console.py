@@ -140,9 +140,9 @@ def finding_lines(findings: Iterable[Mapping[str, str]]) -> Iterable[str]:
 
 
 def read_input(path: str, most: int = MAX_BYTES) -> bytes:
-    """The bytes of a file, or of stdin for `-`: as many as a document may have, and one that says there are more.
+    """The bytes of a file, or of stdin for `-`: `most` of them, and one that says there are more.
 
-    Raises NodeError INPUT_UNREADABLE.
+    As many as a Descriptor may have, unless said otherwise. Raises NodeError INPUT_UNREADABLE.
     """
     try:
         if path == "-":

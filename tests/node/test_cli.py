@@ -76,6 +76,7 @@ def test_the_version_is_the_distributions() -> None:
     [
         ("node.cli", {"trio", "httpx", "nacl", "sqlite3"}),
         ("node.commands.check", {"trio", "httpx", "prometheus_client", "sqlite_utils"}),
+        ("entryway.client", {"descriptor.view", "entryway.boundary"}),
         ("node.commands.run", {"httpx", "prometheus_client", "sqlite_utils", "descriptor.rules.chapter", "jinja2"}),
     ],
 )
