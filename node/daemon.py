@@ -186,6 +186,7 @@ class Daemon:
             "subscribers_cut_total": self._feed.cut,
             "connections_refused_total": self._server.refused_connections,
             "uptime_seconds": time.monotonic() - self._started,
+            "tasks": trio.lowlevel.current_statistics().tasks_living,
         }
         return await trio.to_thread.run_sync(_render_metrics, Counter(self._entryway.router.answered), values, info)
 
