@@ -207,16 +207,15 @@ def _refuse_no_stream(response: httpx.Response) -> None:
 
 async def _hand_over(response: httpx.Response, heard: Callable[[Message], Awaitable[None]]) -> None:
     parser = StreamParser()
-    # Where `heard` raises, reading ends by cancellation first: httpx reads through generators inside one another, and
-    # only from the innermost does each of them end in its turn.
-    failed: Exception | None = None
-    with trio.CancelScope() as reading:
-        async for piece in response.aiter_raw():
-            try:
-                for message in parser.feed(piece):
-                    await heard(message)
-            except Exception as error:  # raised again below
-                failed = error
-                reading.cancel()
-    if failed is not None:
-        raise failed
+    pieces = response.aiter_raw()
+    try:
+        async for piece in pieces:
+            for message in parser.feed(piece):
+                await heard(message)
+    finally:
+        # Whatever ended it, a cancellation within `heard` among it: httpx reads through generators inside one another,
+        # and only from the innermost does each of them end in its turn.
+        with trio.CancelScope() as ended:
+            ended.cancel()
+            async for _ in pieces:
+                pass

@@ -8,7 +8,7 @@
 |             | an event that is not due, or not believed; a reset | catching-up                                       |
 |             | nothing, where something was expected              | catching-up; for a mere hint, connecting          |
 |             | the end of the stream                              | waiting                                           |
-| catching-up | all that the agent lists is kept                   | listening; the second time on a stream, waiting   |
+| catching-up | all that the agent lists is kept                   | listening; when it is called for again, waiting   |
 | waiting     | a moment, longer each time; a hint                 | connecting                                        |
 
 What the agent shows when it is asked, and does not announce in a moment, is expected: a log that was put back to an
@@ -45,6 +45,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds between two tries to connect
 STABLE = 30.0  # seconds a stream has to last before the next wait is short again
 PATIENCE = 2.0  # seconds in which what is expected has to be announced: a peer sends what was missed at once
 HINT_WAIT = 1.0  # seconds between two questions that hints call for
+WALK_WAIT = 30.0  # seconds between two walks that are called for on one stream
 LOOK_WAIT = 30.0  # seconds between two times that a hint has a stream looked at that seems to be well
 ASK_WAIT = 5.0  # seconds for an answer: while one place is silent, others wait
 EVENTS_A_SECOND, EVENTS_AT_ONCE = 20.0, 500
@@ -69,7 +70,12 @@ class _Stream:
         self.patience = trio.CancelScope()
         self.opened_at: float | None = None
         self.busy = True
-        self.walked = False
+        self.walked_at = -math.inf
+
+    @property
+    def may_walk(self) -> bool:
+        """Whether the last walk is long enough ago."""
+        return trio.current_time() - self.walked_at >= WALK_WAIT
 
     def await_expected(self) -> None:
         """From now on there is patience, and no more than that where something is expected."""
@@ -162,8 +168,13 @@ class Follower:
         seq = self.follow.seq
         if seq is not None and not self.follow.synced:
             await self._walk()
-        with stream.patience:
-            await listen(self.follow.url, NEVER if seq is None else seq, self._heard, self._opened)
+        try:
+            with stream.patience:
+                await listen(self.follow.url, NEVER if seq is None else seq, self._heard, self._opened)
+        except ClientError as error:
+            if stream.opened_at is not None and error.code == "UNREADABLE_REPLY" and stream.may_walk:
+                await self._walk()  # what cannot be heard may be had all the same
+            raise
         if not stream.patience.cancelled_caught:
             raise ClientError("UNREACHABLE", "The peer ended the stream.")
         if stream.expected_by_hint:
@@ -248,7 +259,7 @@ class Follower:
         if missed is not None:
             about = f"Event {announced.seq} came, and {missed} was not heard."
             await self._collector.note([Finding("gap", about)])
-        if missed is not None or not (self.follow.synced or self._stream.walked):
+        if missed is not None or (not self.follow.synced and self._stream.may_walk):
             await self._walk()
         await self._collector.announced(announced)
         self._dealt_with()
@@ -256,11 +267,11 @@ class Follower:
     async def _walk(self) -> None:
         """Catches up with the agent's whole history.
 
-        Raises ClientError when the peer calls for it twice on one stream: it is not given all of our time.
+        Raises ClientError when the peer calls for it again too soon: it is not given all of our time.
         """
-        if self._stream.walked:
+        if not self._stream.may_walk:
             raise ClientError("UNREADABLE_REPLY", "The peer calls for its whole history again.")
-        self._stream.walked = True
+        self._stream.walked_at = trio.current_time()
         state, self.state = self.state, State.CATCHING_UP
         await self._collector.walk()
         self.state = state

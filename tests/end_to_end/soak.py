@@ -41,7 +41,7 @@ ROUND = 1.0
 STAYING, COMING, HANGING = 20, 30, 5
 RESTART_EVERY, REFOLLOW_EVERY, RECORDS_EVERY = 10, 7, 20  # rounds
 SETTINGS = "[agent]\nacts_for = 'person'\n[registry]\nregistry = true\nregistry_puts_per_hour = 1000000\n"
-SMALL = "[agent]\nacts_for = 'person'\n[following]\nfollowed_versions = 300\n"
+SMALL = "[agent]\nacts_for = 'person'\n[following]\nfollowed_versions = {}\n"
 LOOPBACK = {"AGENT_NODE_INTERFACES": "lo"}
 BROKEN = (
     b"\x00\x01\x02" * 100,
@@ -116,10 +116,10 @@ def opened(port: int, path: str) -> socket.socket:
 class Soak:
     """Everything that goes on, a round at a time."""
 
-    def __init__(self, chance: random.Random, opened: ExitStack) -> None:
+    def __init__(self, minutes: float, chance: random.Random, opened: ExitStack) -> None:
         self.speaker_home, self.restless_home, listener_home = (opened.enter_context(fresh_home()) for _ in range(3))
         self.speaker_home.config.write_text(SETTINGS)
-        listener_home.config.write_text(SMALL)
+        listener_home.config.write_text(SMALL.format(300 + round(60 / ROUND * minutes)))  # a round publishes once
         self.mean = MeanAgents()
         opened.enter_context(self.mean.running())
         self.speaker = opened.enter_context(running(self.speaker_home, mdns=True, env=LOOPBACK))
@@ -179,7 +179,7 @@ class Soak:
         before: list[tuple[int, int, int]] = []
         until = time.monotonic() + 4 * WAIT
         while True:
-            time.sleep(2)
+            time.sleep(1)
             measured = [Measured.of(node, 0.0) for node in (self.speaker, self.listener)]
             standing = [one.standing for one in measured]
             if before[-3:] == [standing] * 3 or time.monotonic() > until:
@@ -227,7 +227,7 @@ class Soak:
 def run(minutes: float, seed: int) -> dict[str, object]:
     """Raises AssertionError for what grows, is left behind or is lost. Returns what was counted."""
     with ExitStack() as opened_here:
-        soak = Soak(random.Random(seed), opened_here)
+        soak = Soak(minutes, random.Random(seed), opened_here)
         for number in range(3):  # what is imported when it is first needed is no growth
             soak.round(number)
         quiet_before = soak.quiet()

@@ -15,11 +15,13 @@ from descriptor.publishing import Terms
 from entryway.errors import EntrywayError
 from entryway.events import Feed, FeedLimits
 from entryway.http import Request, Response, Streaming, response
+from entryway.protections import AddressLimits
 from entryway.routes import Entryway
+from entryway.server import Server
 from entryway.snapshot import NonePublished, Published
 from node.publisher import replaced_event
 from store import Event, Version
-from tests.entryway.parts import BODY_LIMIT, NOW, OWNER, MemoryArchive, document, serving, snapshot_of
+from tests.entryway.parts import BODY_LIMIT, LIMITS, NOW, OWNER, MemoryArchive, document, listening, snapshot_of
 
 Piece = bytes | float
 """Bytes to be sent, or seconds to wait."""
@@ -95,12 +97,17 @@ class Peer:
         return self.entryway.router.body_limit(request)
 
     @asynccontextmanager
-    async def at(self, listener: socket.socket | None = None, **how: Any) -> AsyncIterator[str]:
-        """Serves, at the URL that is given."""
-        async with serving(self, listener=listener, **how) as (_, port), trio.open_nursery() as nursery:
-            nursery.start_soon(self.feed.run)
-            yield f"http://127.0.0.1:{port}"
-            nursery.cancel_scope.cancel()
+    async def at(
+        self, listener: socket.socket | None = None, addresses: AddressLimits | None = None
+    ) -> AsyncIterator[str]:
+        """Serves, at the URL that is given, until the block is left."""
+        with listener or listening() as sock:
+            url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self.feed.run)
+                await nursery.start(Server(self, LIMITS, addresses).serve, [sock])
+                yield url
+                nursery.cancel_scope.cancel()
 
     def _current(self) -> str | None:
         snapshot = self.entryway.snapshot
