@@ -117,6 +117,27 @@ class Discovery:
 
 
 @dataclass(frozen=True)
+class FollowingLimits:
+    """What following others may cost. Their versions are kept in this node's store."""
+
+    followed_versions: int = setting(
+        10_000,
+        "The most versions that are kept of one agent that is followed. Beyond it no more of that agent are kept, and "
+        "it is reported.",
+        unit="versions",
+        low=1,
+        high=10**6,
+    )
+    followed_bytes: int = setting(
+        256 * 2**20,
+        "The most that all versions kept of one agent that is followed may be together.",
+        unit="bytes",
+        low=2**20,
+        high=2**40,
+    )
+
+
+@dataclass(frozen=True)
 class RegistryRole:
     """Keeping other agents' Descriptors for whoever looks for them. Off unless it is turned on."""
 
@@ -219,6 +240,7 @@ class Settings:
     agent: Agent = Agent()
     http: Http = Http()
     discovery: Discovery = Discovery()
+    following: FollowingLimits = FollowingLimits()
     registry: RegistryRole = RegistryRole()
     limits: Limits = Limits()
     log: Log = Log()
@@ -228,6 +250,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "agent": Agent,
     "http": Http,
     "discovery": Discovery,
+    "following": FollowingLimits,
     "registry": RegistryRole,
     "limits": Limits,
     "log": Log,
@@ -257,6 +280,7 @@ def load(path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, 
         agent,
         Http(**_section(values, "http")),
         Discovery(**_section(values, "discovery")),
+        FollowingLimits(**_section(values, "following")),
         RegistryRole(**_section(values, "registry")),
         Limits(**_section(values, "limits")),
         Log(**_section(values, "log")),

@@ -41,10 +41,10 @@ from entryway.server import Server, ServerLimits
 from entryway.snapshot import Damaged, Published, Snapshot, card_representation, published
 from node.addresses import listen, urls
 from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
-from node.config import Limits, RegistryRole, Settings, changed
+from node.config import FollowingLimits, Limits, RegistryRole, Settings, changed
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
-from node.following import Following, follow_document
+from node.following import Following, FollowLimits, follow_document
 from node.home import Home
 from node.identity import Keys
 from node.open_files import allow_open_files
@@ -108,7 +108,7 @@ class Daemon:
             archive = StoreArchive(reader, identity.id, others=self._settings.registry.registry)
             keep = KnockKeeper(store, self._writing).keep
             self._kept = StoreKept(store, archive, self._writing)
-            self._following = Following(self._kept, time.time)
+            self._following = Following(self._kept, time.time, follow_limits(self._settings.following))
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
             self._registry = (
                 Registry(identity.id, self._kept, time.time, registry_limits(self._settings.registry))
@@ -208,6 +208,7 @@ class Daemon:
             "subscribers_cut_total": self._feed.cut,
             "connections_refused_total": self._server.refused_connections,
             "uptime_seconds": time.monotonic() - self._started,
+            "tasks": trio.lowlevel.current_statistics().tasks_living,
         }
         return await trio.to_thread.run_sync(_render_metrics, Counter(self._entryway.router.answered), values, info)
 
@@ -273,6 +274,7 @@ class Daemon:
         allow_open_files(limits)
         self._server.limits = self._control.limits = server_limits(limits)
         self._feed.limits = feed_limits(limits)
+        self._following.limits = follow_limits(settings.following)
         if self._registry is not None:
             self._registry.limits = registry_limits(settings.registry)
         self._addresses.change(
@@ -395,6 +397,11 @@ class Daemon:
 def knock_limits(limits: Limits) -> KnockLimits:
     """The settings as the door takes them."""
     return KnockLimits(limits.knock_wait, limits.knocks_per_day)
+
+
+def follow_limits(limits: FollowingLimits) -> FollowLimits:
+    """The settings as those who follow take them."""
+    return FollowLimits(versions=limits.followed_versions, bytes=limits.followed_bytes)
 
 
 def registry_limits(role: RegistryRole) -> RegistryLimits:

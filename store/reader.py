@@ -5,7 +5,6 @@ The invariant: bytes leave here only when they match their digest, on every read
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +12,10 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
-from store import knocks, peers, roster
+from store import keeping, knocks, peers, roster
 from store.database import Connected, open_reader
 from store.errors import StoreError, damaged, error_of
-from store.records import Counts, Event, Follow, Knock, Peer, Problem, Reported, Version
+from store.records import Counts, Event, Follow, Knock, Peer, Problem, Standing, Version
 
 _ARTIFACT = "SELECT bytes FROM artifacts WHERE digest = ?"
 _VERSION = (
@@ -164,11 +163,17 @@ class Reader(Connected):
     def follows(self) -> tuple[Follow, ...]:
         """The subscriptions, oldest first."""
         with self._reading() as connection:
-            rows = connection.execute("SELECT id, url, since, seq, synced, reports FROM follows ORDER BY since, id")
-            return tuple(
-                Follow(agent_id, url, since, seq, bool(synced), tuple(Reported(*one) for one in json.loads(reports)))
-                for agent_id, url, since, seq, synced, reports in rows
-            )
+            return keeping.follows(connection)
+
+    def standing(self, subject: str, digest: str) -> Standing:
+        """What the history of a subject says about a version of it."""
+        with self._reading() as connection:
+            return keeping.standing(connection, subject, digest)
+
+    def spelled(self, subject: str, agent_version: str, digest: str) -> str | None:
+        """Another digest kept of a subject under the same `agent_version`, the newest; `None` when there is none."""
+        with self._reading() as connection:
+            return keeping.spelled(connection, subject, agent_version, digest)
 
     def peers(self) -> tuple[Peer, ...]:
         """The agents that were heard on the network, in the order of their ids."""
