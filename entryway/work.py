@@ -27,6 +27,7 @@ class Bounds:
 
     `seconds`: of the clock on the wall, from its start. `cost`, `spend`: money. `messages`: to parties other than the
     requester. `by_rule`: the names of the ceilings that the Descriptor says are applied by rule (`job_seconds` ...).
+    `deadline`: the moment, in Unix seconds, at which it is over, started or not.
     """
 
     seconds: float | None = None
@@ -34,6 +35,7 @@ class Bounds:
     spend: Money | None = None
     messages: int | None = None
     by_rule: frozenset[str] = frozenset()
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
