@@ -6,7 +6,7 @@ Nothing outside this room writes SQL or meets a `sqlite3.Error`.
 from store.backup import backup
 from store.errors import StoreError
 from store.reader import Reader
-from store.records import Counts, Event, Follow, Knock, Peer, Problem, Publication, Reported, Version
+from store.records import Counts, Event, Follow, Job, Knock, Peer, Problem, Publication, Reported, Version
 from store.writer import DESCRIPTOR_REPLACED, Store
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Counts",
     "Event",
     "Follow",
+    "Job",
     "Knock",
     "Peer",
     "Problem",
