@@ -27,6 +27,7 @@ COMMANDS = {
     "ask": "ask",
     "roster": "roster",
     "knocks": "roster",
+    "jobs": "jobs",
     "follow": "follow",
     "unfollow": "follow",
     "follows": "follow",
