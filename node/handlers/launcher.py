@@ -17,8 +17,8 @@ killed, the launcher adopts what it leaves, and kills it.
 
 The message: JSON, `{"command": [program, ...] | "python": "module:callable", "directory", "modules", "limits":
 {"memory_bytes", "file_bytes", "processes"}}`, and the files control, stdin, stdout and stderr. On the control socket a
-supervisor says once how the job ended: `{"status": n}`, the program's exit code, negative for a signal; or
-`{"ended": "told" | "processes"}`.
+supervisor says `taken` when it begins, and in the end how the job ended: `{"status": n}`, the program's exit code,
+negative for a signal; `{"ended": "told" | "processes"}`; or `{"failed": reason}` where the program could not be begun.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ GRACE = 2.0  # seconds between asking a job's processes to end and ending them
 OPEN_FILES = 1024
 EXIT_DECLINED = 77
 RESULT = 3  # the file that the result of a Python handler is written to
+TAKEN = b"taken"
 MESSAGE_BYTES = 128 * 1024
 _LOOK = 0.02  # seconds between two looks at how many processes there are; a fork takes one in a hundred of them
 _SLACK = 256  # processes that others of the same user may begin while a job runs, before the kernel stops the job's
@@ -69,6 +70,8 @@ def main() -> int:
             data, files, _, _ = socket.recv_fds(requests, MESSAGE_BYTES, 4)
             if not data:
                 return 0
+            for file in files:
+                os.set_inheritable(file, False)  # a program that held its control socket could speak for its supervisor
             pid = os.fork()
             if pid == 0:
                 requests.close()
@@ -111,6 +114,7 @@ def _only_child(act: Callable[[], int]) -> NoReturn:
 
 def _supervise(request: dict[str, Any], control_file: int, *files: int) -> int:
     control = socket.socket(fileno=control_file)
+    control.send(TAKEN)
     woken = _adopt()
     try:
         program = _begin(request, files)
@@ -238,8 +242,6 @@ def _begin(request: dict[str, Any], files: tuple[int, ...]) -> int:
     """
     os.setsid()
     os.chdir(request["directory"])
-    for file in files:
-        os.set_inheritable(file, False)
     for kind, most in _limits(request["limits"]).items():
         hard = resource.getrlimit(kind)[1]
         allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
@@ -254,7 +256,7 @@ def _begin(request: dict[str, Any], files: tuple[int, ...]) -> int:
             # What came over the socket stands above 2, because 0 to 2 are open from the start.
             file_actions=[(os.POSIX_SPAWN_DUP2, file, target) for target, file in enumerate(files)],
             setpgroup=0,
-            setsigdef=[*_KEPT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD],
+            setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
         )
     pid = os.fork()
     if pid == 0:

@@ -17,6 +17,7 @@ import os
 import socket
 import subprocess
 import sys
+from array import array
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ import structlog
 import trio
 
 from node.handlers import launcher as script
-from node.handlers.launcher import GRACE, MESSAGE_BYTES
+from node.handlers.launcher import GRACE, MESSAGE_BYTES, TAKEN
 
 KILL_WAIT = 10.0  # seconds beyond the grace after which a process that even SIGKILL does not end is given up on
 STDERR_BYTES = 64 * 1024  # of what one job says of itself, in the log
@@ -69,6 +70,10 @@ class LauncherError(Exception):
     """A program could not be begun, or nobody can say how it ended. The message is for the log."""
 
 
+class _NotTaken(Exception):  # noqa: N818  # nothing was begun, so it may be tried again
+    """The launcher has gone, and has not taken the job."""
+
+
 class Launcher:
     """The launcher, while it is needed. `modules`: the directory that Python handlers are found in first."""
 
@@ -105,25 +110,30 @@ class Launcher:
         ).encode()
         if len(message) > MESSAGE_BYTES:
             raise LauncherError("The command is too long.")
-        with ExitStack() as opened:
-            channels = _Channels.open(opened)
-            with channels.theirs:
-                await self._send(message, channels.files)
-            return await _Job(channels, program.output_bytes, said).run(stdin)
-
-    async def _send(self, message: bytes, files: Sequence[int]) -> None:
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b"".join(file.to_bytes(4, sys.byteorder) for file in files))]
         for _ in range(2):
-            async with self._starting:
-                requests = self._requests or await self._start()
+            with ExitStack() as opened:
+                channels = _Channels.open(opened)
+                with channels.theirs:
+                    requests = await self._send(message, channels.files)
                 try:
-                    await requests.sendmsg([message], rights)
-                except OSError as error:
-                    log.warning("launcher_gone", reason=error.strerror)
-                    await self._stop()
-                else:
-                    return
+                    return await _Job(channels, program.output_bytes, said).run(stdin)
+                except _NotTaken:
+                    log.warning("launcher_gone")
+                    await self._replace(requests)
         raise LauncherError("The process that starts programs ends at once.")
+
+    async def _send(self, message: bytes, files: Sequence[int]) -> trio.socket.SocketType:
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", files))]
+        async with self._starting:
+            requests = self._requests or await self._start()
+        with suppress(OSError):  # a launcher that is gone does not take it, and that is seen where it should answer
+            await requests.sendmsg([message], rights)
+        return requests
+
+    async def _replace(self, requests: trio.socket.SocketType) -> None:
+        async with self._starting:
+            if self._requests is requests:
+                await self._stop()
 
     async def _start(self) -> trio.socket.SocketType:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -211,10 +221,11 @@ class _Job:
         self._output = bytearray()
         self._why: str | None = None
         self._said: dict[str, object] | None = None
+        self._taken = False
         self._over = False
 
     async def run(self, stdin: bytes) -> Ran:
-        """Waits for the end. Raises LauncherError."""
+        """Waits for the end. Raises LauncherError, and _NotTaken when nothing was begun."""
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._feed, stdin)
@@ -225,6 +236,8 @@ class _Job:
                 nursery.cancel_scope.deadline = trio.current_time() + _SETTLE
         finally:
             await self._end()
+        if not self._taken:
+            raise _NotTaken
         said = self._said or {"failed": "The process that watched over the job was killed."}
         if "failed" in said:
             raise LauncherError(str(said["failed"]))
@@ -235,18 +248,20 @@ class _Job:
 
     async def _heed(self) -> None:
         """Waits for what the supervisor says in the end; one that was killed says nothing."""
+        while (data := await self._heard()) == TAKEN:
+            self._taken = True
+        self._said = json.loads(data) if data else None
+        self._over = True
+
+    async def _heard(self) -> bytes:
         control = self._channels.control
         while True:
             try:
-                data = control.recv(4096)
+                return control.recv(4096)
             except BlockingIOError:
                 await trio.lowlevel.wait_readable(control)
             except OSError:
-                break
-            else:
-                self._said = json.loads(data) if data else None
-                break
-        self._over = True
+                return b""
 
     async def _end(self) -> None:
         """Has the supervisor end the job, and waits until it has."""
