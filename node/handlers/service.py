@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import trio
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -33,10 +35,13 @@ async def ask(url: str, body: bytes, output_bytes: int) -> Answered:
             client.stream("POST", url, content=body, headers=headers) as answer,
         ):
             data = bytearray()
-            async for chunk in answer.aiter_raw():
-                data += chunk
-                if len(data) > output_bytes:
-                    break
+            # Reading ends by cancellation: httpx reads through generators inside one another, and only from the
+            # innermost does each of them end in its turn.
+            with trio.CancelScope() as reading:
+                async for chunk in answer.aiter_raw():
+                    data += chunk
+                    if len(data) > output_bytes:
+                        reading.cancel()
             return Answered(answer.status_code, bytes(data))
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ServiceError(f"{url}: {error or type(error).__name__}") from error
