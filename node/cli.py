@@ -31,6 +31,7 @@ COMMANDS = {
     "unseal": "sealing",
     "roster": "roster",
     "knocks": "roster",
+    "jobs": "jobs",
     "follow": "follow",
     "unfollow": "follow",
     "follows": "follow",

@@ -15,6 +15,7 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `GET /peers?since=` | the peers, and a number that counts their changes; with that number only if it has moved on |
 | `POST /peers/forget` | `{"id"}`: forgets a peer, and the handle that is pinned to it |
 | `POST /follow`, `POST /unfollow` | `{"id", "url"}`, `{"id"}`: a standing subscription, and its end |
+| `POST /jobs/cancel` | `{"task_id"}`: ends a job |
 | `GET /follows` | what is followed, and how it fares |
 
 Source: binding 9.
@@ -80,6 +81,9 @@ class Operated(Protocol):
 
     def follows(self) -> Sequence[Mapping[str, object]]:
         """What is followed, and how it fares."""
+
+    async def cancel_job(self, task_id: str) -> bool:
+        """Ends a job; False when none of that id has yet to end."""
 
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew; says which it took and which wait for a restart."""
@@ -157,6 +161,12 @@ def control_router(node: Operated) -> Router:
     def follows(_request: Request) -> Response:
         return response(200, JSON, json_body({"follows": list(node.follows())}))
 
+    async def cancel_job(request: Request) -> Response:
+        (task_id,) = _texts(request, "task_id")
+        if not await node.cancel_job(task_id):
+            raise NodeError("NOT_FOUND", "No job of that id has yet to end. `agent-node jobs` lists them.")
+        return response(200, JSON, json_body({"task_id": task_id, "canceled": True}))
+
     async def reload(_request: Request) -> Response:
         return response(200, JSON, json_body(node.reload()))
 
@@ -173,12 +183,13 @@ def control_router(node: Operated) -> Router:
             b"/peers/forget": post("forget", _operating(forget)),
             b"/follow": post("follow", _operating(follow)),
             b"/unfollow": post("unfollow", _operating(unfollow)),
+            b"/jobs/cancel": post("cancel_job", _operating(cancel_job)),
             b"/follows": get("follows", follows, public=False),
         },
         {},
         BODY_LIMIT,
         "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, /card, "
-        "/roster, /peers, /peers/forget, /follow, /unfollow and /follows.",
+        "/roster, /peers, /peers/forget, /follow, /unfollow, /follows and /jobs/cancel.",
     )
 
 

@@ -3,6 +3,7 @@
     serve          the entryway, on every listening socket
     control        the control socket
     following      keeps the versions of the agents that are followed
+    workshop       does the work of callers who are admitted
     vicinity       announces the node, hears and asks its peers
     projections    compares what is served with its Descriptor, and keeps its addresses true
     signals        SIGTERM and SIGINT stop, SIGHUP reloads; a second SIGTERM or SIGINT stops at once
@@ -27,6 +28,8 @@ from importlib.metadata import version
 import structlog
 import trio
 
+from descriptor.checker import Finding
+from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
@@ -41,12 +44,16 @@ from entryway.server import Server, ServerLimits
 from entryway.snapshot import Damaged, Published, Snapshot, card_representation, published
 from node.addresses import listen, urls
 from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
-from node.config import FollowingLimits, Limits, RegistryRole, Settings, changed
+from node.config import FollowingLimits, Limits, RegistryRole, Settings, changed, served_of
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
 from node.following import Following, FollowLimits, follow_document
+from node.handlers.behind import Behind
+from node.handlers.settings import Served
 from node.home import Home
 from node.identity import Keys
+from node.jobs import Workshop, interrupt_jobs
+from node.offered import Offered
 from node.open_files import allow_open_files
 from node.projecting import Projector, check_served, serving_at
 from node.publisher import Outcome, Publisher, terms_of, with_terms
@@ -103,12 +110,20 @@ class Daemon:
             ExitStack() as opened,
         ):
             terms = terms_of(self._settled.keys, self._settings)
-            self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
+            self._publisher = Publisher(store, writers_reader, terms, limits, time.time, served_of(self._settings))
             self._roster = RosterKeeper(store, writers_reader, identity, time.time)
             archive = StoreArchive(reader, identity.id, others=self._settings.registry.registry)
             keep = KnockKeeper(store, self._writing).keep
             self._kept = StoreKept(store, archive, self._writing)
             self._following = Following(self._kept, time.time, follow_limits(self._settings.following))
+            interrupted = interrupt_jobs(store, time.time())
+            if interrupted:
+                log.warning("jobs_interrupted", count=interrupted)
+            behind = Behind(home, self._settled.environ)
+            offered = Offered(lambda: self._entryway.snapshot)
+            self._workshop = Workshop(
+                self._kept, behind, offered.find, time.time, self._settings.handlers, self._settings.jobs
+            )
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
             self._registry = (
                 Registry(identity.id, self._kept, time.time, registry_limits(self._settings.registry))
@@ -130,7 +145,7 @@ class Daemon:
                 body_limit=limits.entryway_body,
                 request_limit=limits.request_body,
                 registry=self._registry,
-                means=Means(self._settled.keys.sealing, KeptSenders(archive), workshop=None),
+                means=Means(self._settled.keys.sealing, KeptSenders(archive), self._workshop),
             )
             self._addresses = AddressLimits(
                 limits.answers_per_second,
@@ -153,14 +168,16 @@ class Daemon:
                 time.time,
                 self._following.hint,
             )
-            async with trio.open_nursery() as nursery:
+            async with behind, trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
                 nursery.start_soon(self._tell_watchdog)
                 nursery.start_soon(archive.run)
                 nursery.start_soon(self._feed.run)
                 nursery.start_soon(self._following.run)
                 nursery.start_soon(self._keep_projections)
+                nursery.start_soon(self._say_unapplied)
                 async with trio.open_nursery() as serving:
+                    await serving.start(self._workshop.run)
                     await serving.start(self._server.serve, listeners)
                     await serving.start(self._control.serve, [control])
                     self._announce_ready()
@@ -189,6 +206,7 @@ class Daemon:
             "knocks": len(self._entryway.door.waiting(time.time())),
             "subscribers": self._feed.listening,
             "follows": self._following.document(),
+            "jobs": self._workshop.status(),
             "peers": self._vicinity.verified,
             "discovery": self._vicinity.status(),
             "answers": sum(self._entryway.router.answered.values()),
@@ -261,12 +279,18 @@ class Daemon:
         """What is followed, and how it fares."""
         return self._following.document()
 
+    async def cancel_job(self, task_id: str) -> bool:
+        """Ends a job; False when none of that id has yet to end."""
+        return await self._workshop.cancel_any(task_id)
+
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew. Raises NodeError, and then nothing has changed."""
         settings = self._settled.load_settings()
         taken, waiting = changed(self._settings, settings)
         self._publisher.terms = terms_of(self._settled.keys, settings)
         self._publisher.limits = settings.limits
+        self._publisher.served = served_of(settings)
+        self._workshop.handlers, self._workshop.settings = settings.handlers, settings.jobs
         self._entryway.router.limit_bodies(settings.limits.entryway_body, requests=settings.limits.request_body)
         self._settled.apply_log(settings)
         limits = settings.limits
@@ -374,10 +398,18 @@ class Daemon:
                     log.info("stopping", signal=signal.Signals(number).name)
                     self._notifier.stopping()
                     self._vicinity.leave()
+                    self._workshop.stop()
                     self._server.stopping.set()
                     self._control.stopping.set()
                     # Whoever comes now would wait for an answer that nobody gives any more.
                     remove_socket(self._settled.home, self._socket)
+
+    async def _say_unapplied(self) -> None:
+        """Says in the log what is promised and not applied; a handler may be taken out after a publish."""
+        snapshot, served = self._entryway.snapshot, served_of(self._settings)
+        if isinstance(snapshot, Published) and served.handlers:
+            for finding in await trio.to_thread.run_sync(_unapplied, snapshot.descriptor, served):
+                log.warning("promise_not_applied", rule=finding.rule, pointer=finding.pointer, reason=finding.message)
 
     def _reload_on_signal(self) -> None:
         self._notifier.reloading()
@@ -429,6 +461,12 @@ def server_limits(limits: Limits) -> ServerLimits:
         limits.drain_wait,
         limits.connections,
     )
+
+
+def _unapplied(descriptor: Descriptor, served: Served) -> Sequence[Finding]:
+    from node.promises import unapplied  # noqa: PLC0415  # loads the reader of Descriptors
+
+    return unapplied(descriptor.members, served)
 
 
 def _render_metrics(

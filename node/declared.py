@@ -36,7 +36,7 @@ class About:
     base_url: bool = False
     reload: bool = True
     """Whether a running node takes a new value on SIGHUP."""
-    example: str | None = None
+    example: object = None
     """What the annotated file shows for a setting that has no default."""
 
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 import httpx
 
+from node.config import served_of
 from node.console import Console
 from node.errors import Exit, NodeError
 from node.home import Home
@@ -107,7 +108,7 @@ def _on_the_store(console: Console, act: Callable[[Publisher], Value]) -> Value:
     terms = terms_of(console.keys(), settings)
     database = console.home.database
     with Store.open(database) as store, Reader.open(database) as reader:
-        return act(Publisher(store, reader, terms, settings.limits, time.time))
+        return act(Publisher(store, reader, terms, settings.limits, time.time, served_of(settings)))
 
 
 def _refusal(document: object) -> NodeError:

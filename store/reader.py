@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
-from store import keeping, knocks, peers, roster
+from store import jobs, keeping, knocks, peers, roster
 from store.database import Connected, open_reader
 from store.errors import StoreError, damaged, error_of
-from store.records import Counts, Event, Follow, Knock, Peer, Problem, Standing, Version
+from store.records import Counts, Event, Follow, Job, Knock, Peer, Problem, Standing, Version
 
 _ARTIFACT = "SELECT bytes FROM artifacts WHERE digest = ?"
 _VERSION = (
@@ -159,6 +159,16 @@ class Reader(Connected):
         """Who knocked, in the order of their last knock, the oldest first."""
         with self._reading() as connection:
             return knocks.read(connection)
+
+    def job(self, task_id: str) -> Job | None:
+        """One job, with what its caller is told of its end; `None` when there is none of that id."""
+        with self._reading() as connection:
+            return jobs.one(connection, task_id)
+
+    def jobs(self, limit: int, state: str | None = None) -> tuple[Job, ...]:
+        """At most `limit` jobs, newest first, of one state or of all, without their payloads."""
+        with self._reading() as connection:
+            return jobs.newest(connection, limit, state)
 
     def follows(self) -> tuple[Follow, ...]:
         """The subscriptions, oldest first."""

@@ -6,7 +6,7 @@ The invariant: these are frozen and hold no connection, so they may cross thread
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,24 @@ class Knock:
     first_at: float
     last_at: float
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A piece of admitted work. `state`: of 5.2 of `rules-beyond-chapter-6`. `request_id`: of its request.
+
+    `payload`: JSON, what its caller is told of its end; `None` before it has ended, and where it was not read.
+    """
+
+    task_id: str
+    caller: str
+    request_id: str
+    offering: str
+    state: str
+    created_at: float
+    began_at: float | None = None
+    ended_at: float | None = None
+    payload: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
-from store import keeping, knocks, peers, roster
+from store import jobs, keeping, knocks, peers, roster
 from store.database import Connected, open_writer
 from store.errors import StoreError, error_of
-from store.records import Copy, Event, Follow, Knock, Peer, Publication
+from store.records import Copy, Event, Follow, Job, Knock, Peer, Publication
 
 DESCRIPTOR_REPLACED = "descriptor.replaced"
 """The type of the event that a publish appends. Source: binding 6."""
@@ -177,6 +177,41 @@ class Store(Connected):
             roster.put(connection, owner, document, at)
             if decided is not None:
                 knocks.drop(connection, decided)
+
+    def add_job(self, job: Job) -> bool:
+        """Adds a job that has not ended. False when its caller's request is a job already. Raises `StoreError`."""
+        with self._transaction() as connection:
+            return jobs.add(connection, job)
+
+    def begin_job(self, task_id: str, state: str, at: float) -> None:
+        """Says that a job is being worked on. `at`: Unix seconds. Raises `StoreError`."""
+        with self._transaction() as connection:
+            jobs.begin(connection, task_id, state, at)
+
+    def end_job(self, task_id: str, state: str, at: float, payload: str) -> bool:
+        """Says how a job ended, and what its caller is told. False when it had ended already. Raises `StoreError`."""
+        with self._transaction() as connection:
+            return jobs.end(connection, task_id, state, at, payload)
+
+    def end_jobs(self, ends: Callable[[Job], tuple[str, str]], at: float) -> int:
+        """Ends every job that has not ended, as `ends` says: its state, and what its caller is told. Returns how many.
+
+        Raises `StoreError`, and then none has ended.
+        """
+        with self._transaction() as connection:
+            left = jobs.unfinished(connection)
+            for job in left:
+                state, payload = ends(job)
+                jobs.end(connection, job.task_id, state, at, payload)
+            return len(left)
+
+    def forget_jobs(self, ended_until: float, most: int) -> int:
+        """Forgets the jobs that had ended at `ended_until`, and the oldest of more than `most`; says how many.
+
+        Raises `StoreError`.
+        """
+        with self._transaction() as connection:
+            return jobs.forget(connection, ended_until, most)
 
     def _append_event(self, subject: str, at: float, line: Callable[[int], str]) -> Event:
         # The number is AUTOINCREMENT's own next one, taken early: the row is signed before it is inserted.
