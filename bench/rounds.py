@@ -71,8 +71,8 @@ def contestant(name: str, homes: Mapping[str, FilledHome]) -> Contestant:
         case "well_known" | "starlette" | "nginx":
             return Contestant(lambda _round: Question([WELL_KNOWN]), lambda _path, body: body == current)
         case "page":
-            does = json.loads(current)["does"].encode()
-            return Contestant(lambda _round: Question(["/"]), lambda _path, body: does in body and b"</html>" in body)
+            agent = json.loads(current)["subject"]["id"].encode()
+            return Contestant(lambda _round: Question(["/"]), lambda _path, body: agent in body and b"</html>" in body)
         case "a2a_card":
             path = "/.well-known/agent-card.json"
             return Contestant(lambda _round: Question([path]), lambda _path, body: _says_the_same(body, current))

@@ -46,7 +46,6 @@ _HTML: Fields = (
     ("Content-Type", "text/html; charset=utf-8"),
     PLAIN_TYPE,
     ("Referrer-Policy", "no-referrer"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
 )
 _TITLES = {
     "NOT_PUBLISHED": "Nothing is published here yet",
@@ -61,8 +60,8 @@ _ADVICE = {
 }
 
 
-class Versions(Protocol):
-    """What the pages read that is not in memory. Both raise EntrywayError AGENT_UNAVAILABLE for damaged rows."""
+class Archive(Protocol):
+    """What is read that is not in memory. Both raise EntrywayError AGENT_UNAVAILABLE for damaged rows."""
 
     async def artifact(self, digest: str) -> bytes | None:
         """The exact bytes under a digest; None when there are none."""
@@ -83,9 +82,9 @@ class _Made:
 class Pages:
     """The AgentDoc and the pages of one agent."""
 
-    def __init__(self, identity: Identity, versions: Versions, clock: Callable[[], float]) -> None:
+    def __init__(self, identity: Identity, archive: Archive, clock: Callable[[], float]) -> None:
         self._identity = identity
-        self._versions = versions
+        self._archive = archive
         self._clock = clock
         self._made: _Made | None = None
         self._making = trio.Lock()
@@ -147,7 +146,7 @@ class Pages:
     async def _make(self, snapshot: Published) -> _Made:
         async with self._making:
             if self._made is None or self._made.snapshot is not snapshot:
-                kept, older = await self._versions.history(MOST_VERSIONS, None)
+                kept, older = await self._archive.history(MOST_VERSIONS, None)
                 now = self._clock()
                 self._made = await trio.to_thread.run_sync(
                     _make, self._identity, snapshot, kept, older is not None, now, limiter=self._apart
@@ -168,7 +167,7 @@ class Pages:
     async def _version(self, snapshot: Published, digest: str) -> bytes:
         if digest == snapshot.descriptor.digest:
             return snapshot.descriptor.data
-        data = await self._versions.artifact(digest)
+        data = await self._archive.artifact(digest)
         # A registry keeps other agents' documents under their digests, and they are no versions of this agent.
         if data is None or Descriptor.read(data).subject_id != self._identity.id:
             raise EntrywayError("NOT_FOUND", "No version with this digest was ever served here.")

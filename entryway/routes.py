@@ -9,7 +9,6 @@ Source: binding 3.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 from urllib.parse import parse_qs, unquote
 
 import trio
@@ -27,7 +26,7 @@ from entryway.errors import EntrywayError
 from entryway.events import Feed, place, stream_response
 from entryway.exchanges import Question, Saying, answer, describes, needs_signature, private, unavailable
 from entryway.http import Request, Response, Streaming, json_body, response
-from entryway.pages import AGENTDOC, PAGE, ROOT, Pages
+from entryway.pages import AGENTDOC, PAGE, ROOT, Archive, Pages
 from entryway.paging import page_of
 from entryway.protections import Inbound
 from entryway.registry import PATH, PREFIX, Registry
@@ -44,22 +43,11 @@ from entryway.snapshot import (
     not_modified,
     validators,
 )
-from store import Version
 
 DESCRIPTORS = b"/descriptors/"
 ENTRYWAY = b"/entryway"
 CARD = b"/.well-known/agent-card.json"
 JSON_HEADERS = (("Content-Type", Codec.JSON.value), PLAIN_TYPE, ("Cache-Control", "no-cache"), CORS, EXPOSED)
-
-
-class Archive(Protocol):
-    """What the routes read that is not in memory. Both raise EntrywayError AGENT_UNAVAILABLE for damaged rows."""
-
-    async def artifact(self, digest: str) -> bytes | None:
-        """The exact bytes under a digest; None when there are none."""
-
-    async def history(self, limit: int, before: int | None) -> tuple[tuple[Version, ...], int | None]:
-        """Versions of this agent, newest first, and the `before` of the next page."""
 
 
 class Entryway:
