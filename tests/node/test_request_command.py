@@ -16,7 +16,7 @@ from entryway.client import agent as agent_module
 from entryway.envelope import new_uuid
 from entryway.roster import NO_POLICY, Entry, Policy, Stance, Tier
 from node.home import Home
-from store import Follow, Store
+from store import Follow, Peer, Store
 from tests.entryway.parts import OTHER, OWNER
 from tests.entryway.workplace import Workplace, in_thread, sealing, working
 from tests.node.parts import HOSTILE, Told, draft, identity_of, published, told
@@ -207,6 +207,25 @@ def test_an_address_that_is_followed_is_a_name(home: Home) -> None:
             store.put_follow(Follow(OTHER.id, one.url, 1.0, None, synced=False))
         two = one.request("shout", "words=hello", "--authority", "none", named=False)
     assert "[AGENT_NOT_NAMED]" in two.err
+
+
+@pytest.mark.parametrize("by", ["address", "handle", "id"])
+def test_a_peer_that_was_verified_is_asked_by_its_name(home: Home, by: str) -> None:
+    place = Workplace()
+    with asking(home, place) as one:
+        address = one.url.removeprefix("http://")
+        digest = place.snapshot.descriptor.digest
+        # Where it was before, nobody answers any more; the next address is tried.
+        gone_and_here = ("127.0.0.1:1", address) if by != "address" else (address,)
+        peer = Peer(OWNER.id, "paperwork.home", "verified", "", "1.4.0", digest, gone_and_here, 1.0, 2.0)
+        with Store.open(home.database) as store:
+            store.put_peers([(peer, place.data)])
+        target = {"address": address, "handle": "paperwork.home", "id": OWNER.id}[by]
+        end = told("request", target, "shout", "words=hello", "--authority", "none", home=home)
+        another = told("request", target, "--id", OTHER.id, "shout", "words=hello", home=home)
+    assert end.exit_code == 0, end
+    assert len(place.asked) == 1
+    assert (another.exit_code, another.out) == (1, "")
 
 
 def test_a_bad_id_is_said(home: Home) -> None:
