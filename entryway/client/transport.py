@@ -13,7 +13,6 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 import anyio
 import httpx
@@ -69,7 +68,8 @@ async def send(
     headers = {"Accept": accept.value, "Accept-Encoding": "identity", "User-Agent": "agent-node", "Connection": "close"}
     if content is not None:
         headers["Content-Type"] = accept.value
-    context = ssl.create_default_context() if url.startswith("https:") else _no_certificates()
+    # Over plain HTTP no certificate is ever looked at, and to load those of the system takes longer than to ask.
+    context = ssl.create_default_context() if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     timeout = httpx.Timeout(wait, connect=min(wait, CONNECT))
     try:
         with anyio.fail_after(wait):
@@ -91,15 +91,6 @@ async def send(
         raise ClientError(
             "UNREACHABLE", f"{url} cannot be reached: {why.rstrip('.')}.", maybe_sent=not never_left
         ) from None
-
-
-@cache
-def _no_certificates() -> ssl.SSLContext:
-    """What httpx is handed for plain HTTP, over which no certificate is ever looked at.
-
-    To load those of the system takes longer than to ask, and even an empty one takes a while to make.
-    """
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 async def _read(response: httpx.Response, most: int) -> Received:
