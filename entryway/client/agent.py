@@ -8,7 +8,7 @@ The invariant: nothing is sent to an agent that was not verified to be the one m
 agent, fresh, and addressed to the caller as the answer to this very question; and no work is sent twice. A `Parcel` is
 one request under one id: an agent takes it once, however often it is sent.
 
-Deadlines and cancellation are those of the event loop: `trio.fail_after`, or `asyncio.timeout`. Whatever is cancelled
+Deadlines and cancellation are those of the event loop: `trio.fail_after`, or `asyncio.timeout`. Whatever is canceled
 leaves nothing behind here; whether the agent goes on with what it has been sent is not known then.
 
 Source: binding 4 and 5; chapters 6.9 and 6.11; 4.4, 5.1 – 5.4 and 7.2 of `rules-beyond-chapter-6`.

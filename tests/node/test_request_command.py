@@ -98,7 +98,7 @@ def test_an_answer_in_the_clear_is_said_beforehand(home: Home) -> None:
     with asking(home, Workplace(working(**sealing("required")))) as one:
         end = one.request("shout", "words=hello", "--authority", "none")
     assert end.exit_code == 0
-    assert "its answer comes in the clear" in end.err
+    assert "its answer comes in the clear. It is sealed too where" in end.err
 
 
 def test_an_agent_that_does_not_know_us_is_asked_to_answer_in_the_clear(home: Home) -> None:
@@ -195,6 +195,8 @@ def test_an_address_is_not_a_name(home: Home) -> None:
     assert "[AGENT_NOT_NAMED]" in end.err
     assert f"--id {OWNER.id}" in end.err
     assert "[NOT_VERIFIED]" in another.err
+    # Nothing was asked but who is there.
+    assert "may be done" not in another.err
 
 
 def peer(agent_id: str, place: Workplace, *addresses: str) -> Peer:
@@ -229,6 +231,18 @@ def test_a_peer_that_was_verified_is_asked_by_its_name(home: Home, by: str) -> N
     assert end.exit_code == 0, end
     assert len(place.asked) == 1
     assert (another.exit_code, another.out) == (1, "")
+
+
+def test_a_private_agent_that_is_known_here_is_asked_all_the_same(home: Home) -> None:
+    place = Workplace()
+    with asking(home, place) as one:
+        place.true.private = True
+        stranger = one.request("shout", "words=hello", "--authority", "none")
+        with Store.open(home.database) as store:
+            store.put_peers([(peer(OWNER.id, place), place.data)])
+        end = one.request("shout", "words=hello", "--authority", "none")
+    assert (stranger.exit_code, "(PRIVATE)" in stranger.err) == (1, True)
+    assert end.exit_code == 0, end
 
 
 def test_a_bad_id_is_said(home: Home) -> None:
