@@ -1,4 +1,4 @@
-"""What a piece of work costs beside the work itself, sealed both ways and in the clear: round trips a second.
+"""What a piece of work costs beside the work itself, sealed both ways and in the clear.
 
 Caller and agent share this process and its event loop, and the agent gives back what it is sent, so a round trip is the
 price of both sides together: a connection, two envelopes, two signatures and their verification, the boundary; sealed,
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 import trio
 
@@ -47,6 +48,13 @@ OFFERING = {
 LIMITS = ServerLimits(
     header_block=16_384, header_wait=10, body_wait=30, idle_wait=75, write_wait=30, drain_wait=1, connections=64
 )
+
+
+class Measured(NamedTuple):
+    """Round trips a second, and the processor that both sides took for one, which other load moves less."""
+
+    per_second: float
+    cpu_us: float
 
 
 @dataclass
@@ -90,7 +98,7 @@ class Known:
 
 
 def measure(seconds: float) -> dict[str, dict[str, float]]:
-    """For each size the round trips a second, clear and sealed; each takes `seconds` in all. Raises BenchError."""
+    """For each size what a round trip is worth, clear and sealed; each takes `seconds` in all. Raises BenchError."""
     return trio.run(_measure, seconds)
 
 
@@ -115,27 +123,26 @@ async def _measure(seconds: float) -> dict[str, dict[str, float]]:
 async def _compared(asked: Mapping[str, Agent], seconds: float) -> dict[str, dict[str, float]]:
     report: dict[str, dict[str, float]] = {}
     for size in SIZES:
-        rates: dict[str, list[float]] = {name: [] for name in asked}
+        found: dict[str, list[Measured]] = {name: [] for name in asked}
         for number in range(ROUNDS):
             for name, agent in list(asked.items())[:: 1 if number % 2 else -1]:
-                rates[name].append(await _rate(agent, "x" * size, name == "sealed", seconds / ROUNDS))
-        middles = {name: median(found) for name, found in rates.items()}
+                found[name].append(await _measured(agent, "x" * size, name == "sealed", seconds / ROUNDS))
         report[str(size)] = {
-            **{f"{name}_per_second": round(rate, 1) for name, rate in middles.items()},
-            "sealing_us": round((1 / middles["sealed"] - 1 / middles["clear"]) * 1e6, 1),
+            **{f"{name}_per_second": round(median(one.per_second for one in rounds)) for name, rounds in found.items()},
+            **{f"{name}_cpu_us": round(median(one.cpu_us for one in rounds)) for name, rounds in found.items()},
         }
     return report
 
 
-async def _rate(agent: Agent, words: str, sealed: bool, seconds: float) -> float:  # one private caller
+async def _measured(agent: Agent, words: str, sealed: bool, seconds: float) -> Measured:  # one caller
     work, count = Work("echo", {"words": words}), 0
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     while (took := time.perf_counter() - began) < seconds or not count:
         outcome = await agent.request(work)
         if not isinstance(outcome, Completed) or outcome.output != words or outcome.sealed is not sealed:
             raise BenchError(f"A round trip did not bring back what was sent: {outcome}")
         count += 1
-    return count / took
+    return Measured(count / took, (time.process_time() - used) / count * 1e6)
 
 
 def _descriptor(

@@ -8,6 +8,8 @@ Source: binding 5, 7 and 9; chapter 6.9 (sealing).
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from descriptor.errors import DescriptorError
 from descriptor.keys import SealingKey, decode_public
 from descriptor.strictjson import JsonValue, parse
@@ -17,7 +19,7 @@ from node.commands.versions import kept_versions
 from node.console import Console
 from node.errors import Exit, NodeError
 from node.identity import Keys
-from node.targets import TRIED, Target, find, known_peers
+from node.targets import TRIED, find, known_peers
 
 UNREACHED = frozenset({"UNREACHABLE", "TIMEOUT"})
 UNREADABLE = frozenset({"BAD_TARGET", "TOO_LARGE"})
@@ -41,7 +43,19 @@ def _declared(console: Console, keys: Keys) -> SealingKey | None:
     return keys.sealing if declares else None
 
 
-def meant(console: Console, target: str, agent_id: str | None) -> Target:
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """Where to ask, tried in order, and the agent that is meant; `None` where nothing says which.
+
+    `kept`: its Descriptor as it is kept here, for an agent that tells nobody who it is; `None` for none.
+    """
+
+    urls: tuple[str, ...]
+    agent_id: str | None
+    kept: bytes | None = field(default=None, repr=False)
+
+
+def meant(console: Console, target: str, agent_id: str | None) -> Meant:
     """The target, and the agent that is meant, as far as anything says so. `agent_id`: as it was named beside it.
 
     Raises NodeError BAD_TARGET, BAD_KEY, PEER_UNKNOWN, PEER_UNVERIFIED, ANOTHER_AGENT.
@@ -51,7 +65,8 @@ def meant(console: Console, target: str, agent_id: str | None) -> Target:
     found = find(console, target)
     if found.agent_id is not None and agent_id not in (None, found.agent_id):
         raise NodeError("ANOTHER_AGENT", f"{target} is the agent {found.agent_id}, and --id names another.")
-    return Target(found.urls, agent_id or found.agent_id or _pinned(console, found.urls))
+    named = agent_id or found.agent_id or _pinned(console, found.urls)
+    return Meant(found.urls, named, None if named is None else _kept(console, named))
 
 
 def _check_id(agent_id: str) -> None:
@@ -74,24 +89,39 @@ def _pinned(console: Console, urls: tuple[str, ...]) -> str | None:
     return at_place.pop() if len(at_place) == 1 else None
 
 
-async def discovered(caller: Caller, target: Target) -> Agent:
-    """The agent of a target, at the first of its addresses that answers.
+def _kept(console: Console, agent_id: str) -> bytes | None:
+    """The Descriptor of an agent as it is followed or registered here, or was shown last by a peer."""
+    with kept_versions(console) as reader:
+        if reader is None:
+            return None
+        current = reader.current(agent_id)
+        return reader.peer_descriptor(agent_id) if current is None else reader.artifact(current.digest)
+
+
+async def discovered(caller: Caller, who: Meant) -> Agent:
+    """The agent that is meant, at the first of its addresses that answers.
 
     Raises ClientError, and NodeError AGENT_NOT_NAMED.
     """
-    *others, last = target.urls
+    *others, last = who.urls
     for url in others:
         try:
-            return await _named(caller, url, target.agent_id)
+            return await _named(caller, url, who)
         except ClientError as error:
             if error.code not in UNREACHED:
                 raise
-    return await _named(caller, last, target.agent_id)
+    return await _named(caller, last, who)
 
 
-async def _named(caller: Caller, url: str, agent_id: str | None) -> Agent:
-    agent = await caller.discover(url, agent_id=agent_id)
-    if agent_id is None:
+async def _named(caller: Caller, url: str, who: Meant) -> Agent:
+    try:
+        agent = await caller.discover(url, agent_id=who.agent_id)
+    except ClientError as error:
+        if who.kept is None or error.error is None or error.error["code"] != "PRIVATE":
+            raise
+        # It works for whom it admits all the same, and only its own signed replies are taken.
+        return caller.known(url, who.kept)
+    if who.agent_id is None:
         handle = "" if agent.view.handle is None else f", with the handle {agent.view.handle}"
         raise NodeError(
             "AGENT_NOT_NAMED",

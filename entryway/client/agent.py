@@ -8,7 +8,7 @@ The invariant: nothing is sent to an agent that was not verified to be the one m
 agent, fresh, and addressed to the caller as the answer to this very question; and no work is sent twice. A `Parcel` is
 one request under one id: an agent takes it once, however often it is sent.
 
-Deadlines and cancellation are those of the event loop: `trio.fail_after`, or `asyncio.timeout`. Whatever is cancelled
+Deadlines and cancellation are those of the event loop: `trio.fail_after`, or `asyncio.timeout`. Whatever is canceled
 leaves nothing behind here; whether the agent goes on with what it has been sent is not known then.
 
 Source: binding 4 and 5; chapters 6.9 and 6.11; 4.4, 5.1 – 5.4 and 7.2 of `rules-beyond-chapter-6`.
@@ -94,17 +94,21 @@ class Caller:
         document = Descriptor.read(descriptor)
         if verify_statement(document.members).state is not Signature.VERIFIED:
             raise ClientError("NOT_VERIFIED", "This Descriptor is not signed by the agent that it is about.")
-        return Agent(self, url, document, view(document))
+        return Agent(self, url, document, view(document), decide(document.members))
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A verified agent, as one caller has it. `url`: where it is asked. `view`: its Descriptor, read."""
+    """A verified agent, as one caller has it. `url`: where it is asked. `view`: its Descriptor, read.
+
+    `sealing`: how a request to it goes out, by what its Descriptor declares.
+    """
 
     caller: Caller
     url: str
     descriptor: Descriptor
     view: View = field(repr=False)
+    sealing: Decision
 
     @property
     def id(self) -> str:
@@ -137,10 +141,6 @@ class Agent:
 
     # Work.
 
-    def sealing(self) -> Decision:
-        """How a request to this agent goes out, by what its Descriptor declares."""
-        return decide(self.descriptor.members)
-
     def refusal(self, work: Work) -> EntrywayError | None:
         """The refusal that this agent's boundary owes a piece of work, by what its Descriptor declares; or `None`.
 
@@ -156,7 +156,7 @@ class Agent:
         """
         caller = self.caller
         reply_key = None if caller.sealing is None else caller.sealing.public_text
-        parcel = pack(work, self.descriptor, self.view, caller.identity, reply_key, caller.limits, caller.clock())
+        parcel = pack(work, self.view, self.sealing, caller.identity, reply_key, caller.limits, caller.clock())
         refuse_unreadable(encode(parcel.request, caller.codec), caller.codec, caller.limits.request_bytes)
         return parcel
 

@@ -194,10 +194,12 @@ async def put(agent: Agent, case: Case, clock: Callable[[], float]) -> Evidence:
     try:
         outcome = await agent.send(parcel)
     except ClientError as error:
-        if error.code in ("UNREACHABLE", "TIMEOUT"):
+        if not error.maybe_sent or error.code == "UNREACHABLE":
             raise
+        # A refusal is owed before any work, so that it does not come is an answer too. Admission may take its time.
+        late = error.code == "TIMEOUT" and case.code is None
         reply = None if error.verdict is None else error.verdict.envelope
-        return Evidence(case, Held.FAILS, error.message, digest, parcel.request, reply)
+        return Evidence(case, Held.NOT_TRIED if late else Held.FAILS, error.message, digest, parcel.request, reply)
     held, came = judged(case, outcome)
     if isinstance(outcome, Accepted):
         came = f"{came} {await _canceled(agent, outcome)}"

@@ -23,7 +23,7 @@ from entryway.codec import MAX_NESTING, MAX_VALUES, Codec, decode
 from entryway.envelope import new_uuid, request_envelope
 from entryway.errors import EntrywayError
 from entryway.protections import HourlyCounts, refuse_long_text, text_cap
-from entryway.sealing import Way, decide, seal
+from entryway.sealing import Decision, Way, seal
 from entryway.texts import declared_files, texts_of
 
 
@@ -64,24 +64,23 @@ def refusal_of(work: Work, descriptor: Descriptor, view: View, caller: str, now:
 
 def pack(
     work: Work,
-    descriptor: Descriptor,
     view: View,
+    decision: Decision,
     identity: Identity,
     reply_key: str | None,
     limits: ClientLimits,
     now: float,
 ) -> Parcel:
-    """The request of `identity` to the agent of a Descriptor. `reply_key`: what a sealed answer is sealed to.
+    """The request of `identity` to the agent of a view. `reply_key`: what a sealed answer is sealed to.
 
     Raises ClientError CANNOT_SEAL; DescriptorError NOT_CANONICAL.
     """
-    decision = decide(descriptor.members)
     if decision.way is Way.NOT_AT_ALL:
         raise ClientError("CANNOT_SEAL", decision.reason)
     given: JsonValue = dict(work.input)
     if decision.key is not None:
         given = seal(given, decision.key, reply_key=reply_key)
-    request = request_envelope(work_payload(work, given), now, to=descriptor.subject_id, identity=identity)
+    request = request_envelope(work_payload(work, given), now, to=view.subject_id, identity=identity)
     answer_sealed = decision.key is not None and reply_key is not None
     return Parcel(request, decision.way, decision.reason, answer_sealed, _wait(work, view, limits, now))
 

@@ -20,11 +20,10 @@ from entryway.requests import refusal_payload
 from entryway.sealing import Way
 from entryway.verdict import shown
 from node import typed
-from node.callers import caller_of, discovered, meant, told
+from node.callers import Meant, caller_of, discovered, meant, told
 from node.console import Console, operator_command
 from node.errors import Exit, NodeError
 from node.outcomes import LONGEST, TOLD, beside, outcome_document, refusal_lines, write_value
-from node.targets import Target
 
 NOT_LET_IN: Mapping[str, str] = {
     Reason.ALLOWLIST: "Only callers whom its owner added are let in; give the owner that id.",
@@ -139,7 +138,7 @@ def _authority(stated: tuple[str, ...]) -> tuple[str, ...] | None:
     return () if stated == (NOTHING,) else stated
 
 
-def _run(console: Console, caller: Caller, where: Target, wish: Wish, timeout: float | None) -> Answered:
+def _run(console: Console, caller: Caller, where: Meant, wish: Wish, timeout: float | None) -> Answered:
     async def run() -> Answered | None:
         with trio.move_on_after(float("inf") if timeout is None else timeout):
             return await _asked(console, caller, where, wish)
@@ -148,26 +147,26 @@ def _run(console: Console, caller: Caller, where: Target, wish: Wish, timeout: f
     try:
         answered = trio.run(run)
     except ClientError as error:
-        raise _doubtful(error) from error
+        raise told(error) from error
     if answered is None:
         raise NodeError(
             "TIMEOUT",
-            f"There was no end of it in {timeout:g} seconds. What was handed in may still be worked on.",
+            f"There was no end of it in {timeout:g} seconds. What had been handed in by then may still be worked on.",
             Exit.UNREACHED,
         )
     return answered
 
 
 def _doubtful(error: ClientError) -> NodeError:
-    """What is told of an error; where work may have arrived, that it may be done all the same."""
+    """What is told of an error of work; where that may have arrived, that it may be done all the same."""
     refusal = told(error)
-    if not error.maybe_sent or error.error is not None or error.code in ("REFUSED", "NOT_PUBLISHED"):
+    if not error.maybe_sent or error.error is not None:
         return refusal
     doubt = "What was asked may have arrived all the same, and may be done; it is not sent again by itself."
     return NodeError(refusal.code, f"{refusal.message} {doubt}", refusal.exit_code)
 
 
-async def _asked(console: Console, caller: Caller, where: Target, wish: Wish) -> Answered:
+async def _asked(console: Console, caller: Caller, where: Meant, wish: Wish) -> Answered:
     agent = await discovered(caller, where)
     if wish.knock:
         await _let_in(console, agent)
@@ -179,9 +178,12 @@ async def _asked(console: Console, caller: Caller, where: Target, wish: Wish) ->
     work = _work(agent.view, wish)
     _refuse_beforehand(agent, work)
     parcel = agent.prepare(work)
-    for line in _way(agent, parcel):
+    for line in _way(parcel):
         console.note(line)
-    outcome = await agent.send(parcel)
+    try:
+        outcome = await agent.send(parcel)
+    except ClientError as error:
+        raise _doubtful(error) from error
     if wish.wait and isinstance(outcome, Accepted):
         console.note(f"It is accepted as the job {outcome.task_id}, and waited for.")
         outcome = await agent.finished(outcome)
@@ -198,14 +200,14 @@ async def _let_in(console: Console, agent: Agent) -> None:
         raise NodeError("UNAUTHORIZED", f"The agent does not let {agent.caller.identity.id} in, which asks here. {why}")
 
 
-def _way(agent: Agent, parcel: Parcel) -> Sequence[str]:
+def _way(parcel: Parcel) -> Sequence[str]:
     """How the request goes out, where that is worth a word."""
     if parcel.way is Way.CLEAR:
         return (parcel.reason,)
     if not parcel.answer_sealed:
         return (
-            "The request is sealed; its answer comes in the clear, for no published Descriptor of this home's agent "
-            "declares a sealing key.",
+            "The request is sealed, and its answer comes in the clear. It is sealed too where this home's agent has "
+            "published a sealing posture, unless --clear-answer is given.",
         )
     return ()
 

@@ -13,7 +13,7 @@ from descriptor.document import Descriptor
 from descriptor.strictjson import JsonValue
 from descriptor.view import Offering, view
 from descriptor.vocabulary import AUTHORITY
-from entryway.client import Caller
+from entryway.client import Caller, ClientError, ClientLimits
 from entryway.client.conformance import HARMLESS, INVENTED, Evidence, Held, cases, put, samples, undeclared
 from entryway.work import Declined, Ending, Order
 from tests.entryway.parts import OTHER, OWNER
@@ -122,6 +122,19 @@ async def test_a_reply_that_does_not_verify_holds_in_nothing() -> None:
     found = await put_all(Workplace(signed_by=OTHER), run=False)
     assert told(found) == {**dict.fromkeys(NAMES[:4], "does not hold"), "inside-every-bound": "not tried"}
     assert all(one.reply is not None for one in found[:4])
+
+
+async def test_an_agent_that_does_not_answer_in_time_owes_its_refusals_still() -> None:
+    place = Workplace(silent=True)
+    async with at_work(place) as url:
+        hasty = replace(CALLER, limits=ClientLimits(wait=0.2))
+        agent = hasty.known(url, place.data)
+        declared = agent.view.offering("shout")
+        assert declared is not None
+        found = [await put(agent, case, time.time) for case in cases(declared, {}, run=True)]
+    assert told(found) == {**dict.fromkeys(NAMES[1:4], "does not hold"), "inside-every-bound": "not tried"}
+    with pytest.raises(ClientError):
+        await put(hasty.known("http://127.0.0.1:1", place.data), undeclared("x"), time.time)
 
 
 @pytest.mark.parametrize("code", ["RATE_LIMITED", "AGENT_UNAVAILABLE", "INPUT_INVALID"])

@@ -156,8 +156,9 @@ Lie = Callable[[dict[str, Any]], dict[str, Any]]
 class Workplace:
     """One agent that works. `senders`: the Descriptors it knows. `lie`: what is done to a payload before it is signed.
 
-    `lax`: it has no boundary, and lets everything through. `punctual`: then it still keeps to a request's deadline.
-    `signed_by`, `in_reply_to`, `to`, `ts`: what its replies to work are made with, in the place of the truth.
+    `silent`: it says nothing to a request. `lax`: it has no boundary, and lets everything through. `punctual`: then it
+    still keeps to a request's deadline. `signed_by`, `in_reply_to`, `to`, `ts`: what its replies to work are made with,
+    in the place of the truth.
     """
 
     data: bytes = field(default_factory=working)
@@ -166,6 +167,7 @@ class Workplace:
     senders: dict[str, dict[str, Any]] = field(default_factory=dict)
     work: Callable[[Order], Awaitable[Ending]] = shouts
     clock: Callable[[], float] = time.time
+    silent: bool = False
     lax: bool = False
     punctual: bool = False
     lie: Lie = lambda payload: payload
@@ -181,7 +183,7 @@ class Workplace:
         self.yard = Yard(self.work)
         senders = MemorySenders()
         senders.documents = cast("dict[Any, Mapping[str, JsonValue]]", self.senders)
-        entryway = Entryway(
+        self.true = Entryway(
             OWNER,
             MemoryArchive(),
             self.clock,
@@ -191,9 +193,8 @@ class Workplace:
             body_limit=65_536,
             means=Means(self.key, senders, self.yard),
         )
-        self._true = entryway.router
         self.router = Router(
-            {**entryway.router._exact, b"/requests": post("requests", self._requests, 2**20)}, {}, 65_536, ""
+            {**self.true.router._exact, b"/requests": post("requests", self._requests, 2**20)}, {}, 65_536, ""
         )
 
     @property
@@ -203,7 +204,9 @@ class Workplace:
 
     async def _requests(self, request: Request) -> Response | Working:
         self.asked.append(request.body)
-        begun = self._lax(request) if self.lax else self._true.respond(request)
+        if self.silent:
+            await trio.sleep_forever()
+        begun = self._lax(request) if self.lax else self.true.router.respond(request)
         assert not isinstance(begun, Streaming)
         answer = begun if isinstance(begun, Response) else await begun
         if isinstance(answer, Response):

@@ -16,7 +16,7 @@ from entryway.client import agent as agent_module
 from entryway.envelope import new_uuid
 from entryway.roster import NO_POLICY, Entry, Policy, Stance, Tier
 from node.home import Home
-from store import Follow, Store
+from store import Peer, Store
 from tests.entryway.parts import OTHER, OWNER
 from tests.entryway.workplace import Workplace, in_thread, sealing, working
 from tests.node.parts import HOSTILE, Told, draft, identity_of, published, told
@@ -98,7 +98,7 @@ def test_an_answer_in_the_clear_is_said_beforehand(home: Home) -> None:
     with asking(home, Workplace(working(**sealing("required")))) as one:
         end = one.request("shout", "words=hello", "--authority", "none")
     assert end.exit_code == 0
-    assert "its answer comes in the clear" in end.err
+    assert "its answer comes in the clear. It is sealed too where" in end.err
 
 
 def test_an_agent_that_does_not_know_us_is_asked_to_answer_in_the_clear(home: Home) -> None:
@@ -195,18 +195,54 @@ def test_an_address_is_not_a_name(home: Home) -> None:
     assert "[AGENT_NOT_NAMED]" in end.err
     assert f"--id {OWNER.id}" in end.err
     assert "[NOT_VERIFIED]" in another.err
+    # Nothing was asked but who is there.
+    assert "may be done" not in another.err
 
 
-def test_an_address_that_is_followed_is_a_name(home: Home) -> None:
-    with asking(home) as one:
-        with Store.open(home.database) as store:
-            store.put_follow(Follow(OWNER.id, one.url, 0.0, None, synced=False))
+def peer(agent_id: str, place: Workplace, *addresses: str) -> Peer:
+    digest = place.snapshot.descriptor.digest
+    return Peer(agent_id, "paperwork.home", "verified", "", "1.4.0", digest, addresses, 1.0, 2.0)
+
+
+def test_an_address_that_is_followed_is_a_name_until_it_is_that_of_two(home: Home) -> None:
+    place = Workplace()
+    with asking(home, place) as one:
+        assert told("follow", one.url, home=home).exit_code == 0
         end = one.request("shout", "words=hello", "--authority", "none", named=False)
-        assert end.exit_code == 0, end
         with Store.open(home.database) as store:
-            store.put_follow(Follow(OTHER.id, one.url, 1.0, None, synced=False))
+            store.put_peers([(peer(OTHER.id, place, one.url.removeprefix("http://")), place.data)])
         two = one.request("shout", "words=hello", "--authority", "none", named=False)
+    assert end.exit_code == 0, end
     assert "[AGENT_NOT_NAMED]" in two.err
+
+
+@pytest.mark.parametrize("by", ["address", "handle", "id"])
+def test_a_peer_that_was_verified_is_asked_by_its_name(home: Home, by: str) -> None:
+    place = Workplace()
+    with asking(home, place) as one:
+        address = one.url.removeprefix("http://")
+        # Where it was before, nobody answers any more; the next address is tried.
+        addresses = (address,) if by == "address" else ("127.0.0.1:1", address)
+        with Store.open(home.database) as store:
+            store.put_peers([(peer(OWNER.id, place, *addresses), place.data)])
+        target = {"address": address, "handle": "paperwork.home", "id": OWNER.id}[by]
+        end = told("request", target, "shout", "words=hello", "--authority", "none", home=home)
+        another = told("request", target, "--id", OTHER.id, "shout", "words=hello", home=home)
+    assert end.exit_code == 0, end
+    assert len(place.asked) == 1
+    assert (another.exit_code, another.out) == (1, "")
+
+
+def test_a_private_agent_that_is_known_here_is_asked_all_the_same(home: Home) -> None:
+    place = Workplace()
+    with asking(home, place) as one:
+        place.true.private = True
+        stranger = one.request("shout", "words=hello", "--authority", "none")
+        with Store.open(home.database) as store:
+            store.put_peers([(peer(OWNER.id, place), place.data)])
+        end = one.request("shout", "words=hello", "--authority", "none")
+    assert (stranger.exit_code, "(PRIVATE)" in stranger.err) == (1, True)
+    assert end.exit_code == 0, end
 
 
 def test_a_bad_id_is_said(home: Home) -> None:
