@@ -7,11 +7,13 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from node.commands.peers import HOME_AND_CLEAR
+from node.discovery import POLL
 from tests.end_to_end.harness import Node, begun, command, fresh_home, running
 from tests.lan.network import INTERFACE, Host, lan
 from tests.lan.nodes import becomes, eventually, heard_by, home_of, node_on, nodes_on, peer, peers_of
@@ -19,6 +21,7 @@ from tests.lan.records import announced
 from tests.node.parts import draft, identity_of, published
 
 SOON = 3.0  # seconds within which hosts have found one another
+SLACK = 8  # files and threads that come and go: connections, questions, workers
 QUICK: Any = {"peer_recheck": 1.0}
 
 
@@ -164,6 +167,34 @@ def test_an_interface_that_comes_later_is_announced_on_without_a_restart() -> No
             net["attic"].ip("link", "set", INTERFACE, "up")
             becomes(desk, "attic.home", "verified")
             becomes(attic, "desk.home", "verified")
+
+
+def test_interfaces_that_flap_leave_nothing_behind_and_are_found_again() -> None:
+    with lan("desk", "attic") as net, nodes_on(net, **QUICK) as nodes:
+        desk, attic = net["desk"], nodes["attic"]
+        becomes(attic, "desk.home", "verified")
+        time.sleep(POLL)
+        before = _held(nodes["desk"])
+        for number in range(6):
+            desk.ip("link", "set", INTERFACE, "down")
+            desk.plug(f"wlan{number}", f"192.168.{number}.1")
+            time.sleep(POLL * (number % 3) / 2)  # sooner than it is looked at, at about that time, and later
+            desk.ip("link", "set", INTERFACE, "up")
+            desk.readdress(f"10.77.0.{100 + number}")
+            time.sleep(POLL * (number % 2))
+            desk.ip("link", "delete", f"wlan{number}")
+        found = eventually(
+            lambda: (
+                (one := peer(attic, "desk.home", "verified")) and f"{desk.address}:7420" in one["addresses"] and one
+            ),
+            "the host was not found at its last address",
+            wait=40.0,
+        )
+        assert found["id"] == nodes["desk"].ready["id"]
+        becomes(nodes["desk"], "attic.home", "verified")
+        # Nor was it renamed: what it hears of itself on its way is its own.
+        assert len({line["name"] for line in nodes["desk"].log if line["event"] == "announced"}) == 1
+        eventually(lambda: _held(nodes["desk"]) <= before + SLACK, f"more is held than the {before} of before")
 
 
 def test_a_record_for_somebody_else_s_id_is_a_mismatch_beside_the_agent_itself() -> None:
@@ -330,6 +361,12 @@ def test_the_watch_redraws_its_table_on_a_terminal() -> None:
         watch.send_signal(signal.SIGINT)
         assert watch.wait(20) == 0
     os.close(reader)
+
+
+def _held(node: Node) -> int:
+    """How many files, sockets and threads a node holds."""
+    process = Path(f"/proc/{node.process.pid}")
+    return sum(len(list((process / kind).iterdir())) for kind in ("fd", "task"))
 
 
 def _announced_on(node: Node) -> set[str]:
