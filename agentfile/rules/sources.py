@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from agentfile import forms
 from agentfile.forms import Holder, Path
+from agentfile.lookalikes import skeleton
 from agentfile.model import SourceRequirement
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.shapes import objects, plan
@@ -32,23 +34,27 @@ from agentfile.vocabulary import (
 )
 from descriptor.errors import quoted
 from descriptor.pointers import pointer_to
+from descriptor.strictjson import JsonValue
 
 MOST_SOURCES = 30
 
 _ID = re.compile(r"[a-z][a-z0-9._-]{0,79}")
 _CONTRACTS = ("accepts", "structure", "freshness", "truth", "approval", "sharing")
 
-# What a host keeps of a binding, as the format lists it and as it is commonly called; without case, _ and -.
-_PRIVATE = frozenset(
+# What a host keeps of a binding, as the format lists it and as it is commonly called; each as its skeleton.
+_OF_A_BINDING = frozenset(("locator", "credentialref", "adapterid", "binding", "bindingid", "sourcebinding"))
+_PRIVATE = _OF_A_BINDING | frozenset(
     (
-        *("locator", "credentialref", "adapterid", "path", "url", "revision", "displayname", "binding", "bindingid"),
-        *("sourcebinding", "credential", "credentials", "secret", "token", "accesstoken", "refreshtoken", "password"),
+        *("path", "url", "revision", "displayname"),
+        *("credential", "credentials", "secret", "token", "accesstoken", "refreshtoken", "password"),
         *("apikey", "uri", "href", "filepath", "filename", "fileid", "folderid", "driveid", "itemid", "siteid"),
         *("documentid", "spreadsheetid", "workspaceid", "provider", "providerid", "provideritemid", "accountid"),
         *("connectionid", "userid", "tenantid", "owner", "email", "etag", "checksum", "hash", "digest", "content"),
         *("data", "rows", "lastsyncedat", "boundat"),
     )
 )
+# The keywords of JSON Schema under which members are names in what is described.
+_NAMING = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired")
 
 
 def requirements(document: Document) -> Iterator[tuple[Holder, Path]]:
@@ -83,13 +89,34 @@ def _ids(document: Document) -> Iterator[Problem]:
 
 
 def _undeclared(document: Document) -> Iterator[tuple[Path, str]]:
-    for source, path in requirements(document):
+    """Of every source, also of those that are too many: what leaks has to be told at once."""
+    for source, path in forms.each(document, "sources"):
         for model, members, place in objects(SourceRequirement, source, path):
             yield from ((place, name) for name in members if name not in plan(model).names)
 
 
+def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
+    """The private members in the `schema` of each source's structure, which says a shape and never a value.
+
+    A column may be called `path`, and then a schema stands there: that is no private member, and is looked into.
+    """
+    for source, path in forms.each(document, "sources"):
+        for structure, place in forms.one(source, "structure", path):
+            left: list[tuple[JsonValue, Path, bool]] = [(structure.get("schema"), (*place, "schema"), False)]
+            while left:
+                value, at, names = left.pop()
+                if isinstance(value, list):
+                    left += [(entry, (*at, index), False) for index, entry in reversed([*enumerate(value)])]
+                for name, inner in value.items() if isinstance(value, dict) else ():
+                    is_schema = isinstance(inner, dict | bool) and (names or skeleton(name) not in _OF_A_BINDING)
+                    if _is_private(name) and not is_schema:
+                        yield at, name
+                    else:
+                        left.append((inner, (*at, name), not names and name in _NAMING))
+
+
 def _is_private(name: str) -> bool:
-    return len(name) < 40 and name.replace("_", "").replace("-", "").lower() in _PRIVATE
+    return len(name) < 40 and skeleton(name) in _PRIVATE
 
 
 def _closed(document: Document) -> Iterator[Problem]:
@@ -99,12 +126,10 @@ def _closed(document: Document) -> Iterator[Problem]:
 
 
 def _private(document: Document) -> Iterator[Problem]:
-    for path, name in _undeclared(document):
-        if _is_private(name):
-            said = (
-                "is private to the runtime that bound the source: it tells which thing is meant, or how to get at it."
-            )
-            yield pointer_to(*path, name), f"{quoted(name)} {said}"
+    said = "is private to the runtime that bound the source: it tells which thing is meant, or how to get at it."
+    undeclared = ((path, name) for path, name in _undeclared(document) if _is_private(name))
+    for path, name in chain(undeclared, _in_schemas(document)):
+        yield pointer_to(*path, name), f"{quoted(name)} {said}"
 
 
 def _members(document: Document) -> Iterator[Problem]:
