@@ -18,6 +18,7 @@ from agentfile.forms import Holder, Path
 from agentfile.lookalikes import skeleton
 from agentfile.model import SourceRequirement
 from agentfile.rules.table import Check, Document, Problem, Severity
+from agentfile.schemas import KEYWORDS
 from agentfile.shapes import objects, plan
 from agentfile.vocabulary import (
     APPROVALS,
@@ -108,11 +109,13 @@ def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
                 if isinstance(value, list):
                     left += [(entry, (*at, index), False) for index, entry in reversed([*enumerate(value)])]
                 for name, inner in value.items() if isinstance(value, dict) else ():
-                    is_schema = isinstance(inner, dict | bool) and (names or skeleton(name) not in _OF_A_BINDING)
-                    if _is_private(name) and not is_schema:
+                    if _is_private(name) and not (_is_schema(inner) and (names or skeleton(name) not in _OF_A_BINDING)):
                         yield at, name
-                    else:
-                        left.append((inner, (*at, name), not names and name in _NAMING))
+                    left.append((inner, (*at, name), not names and name in _NAMING))
+
+
+def _is_schema(value: JsonValue) -> bool:
+    return isinstance(value, bool) or (isinstance(value, dict) and value.keys() <= KEYWORDS)
 
 
 def _is_private(name: str) -> bool:

@@ -29,6 +29,8 @@ IN_SCHEMAS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"locator": {"drive": 1}}, "/locator"),
     ({"credential_ref": True}, "/credential_ref"),
     ({"properties": {"path": "/srv/book.xlsx"}}, "/properties/path"),
+    ({"properties": {"path": {"type": "string", "volume": "srv"}}}, "/properties/path"),
+    ({"columns": {"path": {"id": "1Ab"}}}, "/columns/path"),
     ({"properties": {"properties": {"url": "x"}}}, "/properties/properties/url"),
     ({"properties": {"id": {"default": [{"url": "x"}]}}}, "/properties/id/default/0/url"),
     ({"allOf": [{}, [{"x": {"revision": 7}}]]}, "/allOf/1/0/x/revision"),
