@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentfile.structures import Part
-from node.errors import NodeError
 from node.home import Home
-from node.spreadsheets import parts_of
 from tests.agentfile.cases import EXAMPLE, LEAST, WHOLE, encoded
 from tests.node.parts import Told, new_home, told
-
-CONTENT = {
-    "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
-    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>'
-    '<sheet name="Invoices" sheetId="1" r:id="rId1"/></sheets></workbook>',
-    "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    '<Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>',
-    "xl/sharedStrings.xml": '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-    "<si><t>invoice_id</t></si><si><r><t>due</t></r><r><t>_date</t></r></si></sst>",
-    "xl/worksheets/sheet1.xml": '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-    '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="inlineStr">'
-    '<is><t>amount</t></is></c></row><row r="2"><c r="A2"><v>7</v></c></row></sheetData></worksheet>',
-}
-
-
-def workbook(**changes: str | None) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for name, text in {**CONTENT, **changes}.items():
-            if text is not None:
-                archive.writestr(name, text)
-    return data.getvalue()
+from tests.node.test_spreadsheets import workbook
 
 
 @pytest.fixture
@@ -94,34 +68,12 @@ def test_render_puts_the_parameters_into_the_prompt(home: Home, example: Path) -
 def test_match_names_what_a_table_lacks(home: Home, example: Path, tmp_path: Path) -> None:
     name = next(one["name"] for one in EXAMPLE["parameters"] if "artifact" in one)
     book, table = tmp_path / "book.xlsx", tmp_path / "table.csv"
-    book.write_bytes(workbook())
+    book.write_bytes(workbook(("Invoices", [["invoice_id", "due_date", "amount"]])))
     table.write_text("something,else\n1,2\n")
     assert run(home, "match", example, name, table).exit_code == 1
     assert run(home, "match", example, name, book, "--json").document()["entries"]
     assert run(home, "match", example, "nobody", table).exit_code == 1
     assert run(home, "match", example, name, tmp_path / "none.csv").exit_code == 2
-
-
-def test_a_header_is_read_of_csv_and_of_each_sheet() -> None:
-    assert parts_of(workbook(), "book") == (Part('Sheet "Invoices"', ("invoice_id", "due_date", "amount")),)
-    assert parts_of(b'\xef\xbb\xbfa,"b, c", ,d\n1,2,3,4\n', "t") == (Part(None, ("a", "b, c", "d")),)
-    assert parts_of(b"", "t") == (Part(None, ()),)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"PK\x03\x04 nothing",
-        workbook(**{"xl/workbook.xml": None}),
-        workbook(**{"xl/worksheets/sheet1.xml": "<a>"}),
-        workbook(**{"xl/worksheets/sheet1.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}),
-        b"\xff\xfe\x00",
-    ],
-)
-def test_what_is_no_table_is_refused_and_not_expanded(data: bytes) -> None:
-    with pytest.raises(NodeError) as raised:
-        parts_of(data, "t")
-    assert raised.value.code == "INPUT_UNREADABLE"
 
 
 def test_import_asks_first_and_writes_a_draft_that_checks(home: Home, example: Path, tmp_path: Path) -> None:
