@@ -13,6 +13,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from agentfile.structures import Part, sheets, table
 from node.errors import Exit, NodeError
@@ -31,6 +32,19 @@ _CUTS = (
     (re.compile(rb"</((?:\w+:)?)row\s*>"), ("sheetData", "worksheet")),
     (re.compile(rb"</((?:\w+:)?)si\s*>"), ("sst",)),
 )
+
+
+def parts_in(path: str) -> tuple[Part, ...]:
+    """The parts of the file at `path`, as `parts_of` tells them. Raises NodeError INPUT_UNREADABLE."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    if not data or len(data) > MOST_BYTES:
+        large = f"it is larger than {MOST_BYTES // 2**20} MiB; save its header as CSV"
+        raise _unreadable(path, large if data else "it is empty")
+    return parts_of(data, path)
 
 
 def parts_of(data: bytes, name: str) -> tuple[Part, ...]:

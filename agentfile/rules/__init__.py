@@ -21,9 +21,11 @@ from __future__ import annotations
 from agentfile.rules import blueprint, coherence, document, evaluation, parameters, running, sources, tools
 from agentfile.rules.table import Check, Rule
 
-__all__ = ["CHECKS", "GATES", "RULES", "Check", "Rule"]
+__all__ = ["CHECKS", "GATES", "RULES", "UNREADABLE", "Check", "Rule"]
 
 GATES: tuple[Rule, ...] = (document.LIMITS, document.ENCODING, document.TOP, document.SCHEMA_MARKER)
+UNREADABLE = frozenset((document.LIMITS.id, document.ENCODING.id, document.TOP.id))
+"""The rules that say of what breaks them that it is no document at all."""
 CHECKS: tuple[Check, ...] = (
     *document.RULES,
     *blueprint.RULES,
