@@ -19,7 +19,7 @@ from agentfile.interface import inputs_of, outputs_of
 from agentfile.model import AgentFile, Parameter
 from agentfile.reach import authority_of, needs_of, systems_of
 from agentfile.report import Became, Line, Notes, slug, untold
-from agentfile.triggers import trigger_reports
+from agentfile.triggers import Support, trigger_reports
 from descriptor.errors import quoted
 from descriptor.leaks import leaks
 from descriptor.pointers import pointer_to
@@ -170,7 +170,8 @@ def _setting(one: Parameter, pointer: str, notes: Notes) -> dict[str, JsonValue]
 def _stays_out(file: AgentFile, notes: Notes) -> None:
     triggers = [one for one in _list({**members(file)}, "triggers") if isinstance(one, dict)]
     for report in trigger_reports(triggers):
-        notes.left(report.pointer, report.message)
+        tell = notes.carried if report.support is Support.ANSWERED else notes.left
+        tell(report.pointer, report.message)
     notes.left("/blueprint/systemPrompt", "The prompt stays with whatever runs the agent; a Descriptor holds none.")
     if file.evaluation is not None:
         said = "are for whatever runs the agent to carry out; a Descriptor claims nothing of them."

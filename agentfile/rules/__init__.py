@@ -11,14 +11,14 @@ rules       module
 7 to 9      `tools`
 12 to 18    `parameters`, inputs and outputs
 19, 20      `running`: triggers, connectivity, metadata
-21          `sources`, and what has to go together in `coherence`
+21          `sources`, what may not be there in `privacy`, and what has to go together in `coherence`
 22 to 24    `evaluation`, and the private members
 ==========  ========================================================
 """
 
 from __future__ import annotations
 
-from agentfile.rules import blueprint, coherence, document, evaluation, parameters, running, sources, tools
+from agentfile.rules import blueprint, coherence, document, evaluation, parameters, privacy, running, sources, tools
 from agentfile.rules.table import Check, Rule
 
 __all__ = ["CHECKS", "GATES", "RULES", "UNREADABLE", "Check", "Rule"]
@@ -33,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     *parameters.RULES,
     *running.RULES,
     *sources.RULES,
+    *privacy.RULES,
     *coherence.RULES,
     *evaluation.RULES,
 )

@@ -1,8 +1,5 @@
-"""Source requirements: a closed schema, so that nothing private survives in it. What has to go together is in
-`coherence`.
-
-The invariant: an object under `sources` that no rule here complains of holds only the members that its class in
-`agentfile.model` names, each of its form.
+"""Source requirements: their members, each of its form. That there are no others is in `privacy`, and what has to go
+together is in `coherence`.
 
 Source: `.agent` format 14 to 14.5 and 18 (rule 21).
 """
@@ -11,15 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 from agentfile import forms
 from agentfile.forms import Holder, Path
-from agentfile.lookalikes import skeleton
-from agentfile.model import SourceRequirement
 from agentfile.rules.table import Check, Document, Problem, Severity
-from agentfile.schemas import KEYWORDS
-from agentfile.shapes import objects, plan
 from agentfile.vocabulary import (
     APPROVALS,
     AUTHORITIES,
@@ -33,29 +25,12 @@ from agentfile.vocabulary import (
     SOURCE_KINDS,
     SOURCE_ROLES,
 )
-from descriptor.errors import quoted
 from descriptor.pointers import pointer_to
-from descriptor.strictjson import JsonValue
 
 MOST_SOURCES = 30
 
 _ID = re.compile(r"[a-z][a-z0-9._-]{0,79}")
 _CONTRACTS = ("accepts", "structure", "freshness", "truth", "approval", "sharing")
-
-# What a host keeps of a binding, as the format lists it and as it is commonly called; each as its skeleton.
-_OF_A_BINDING = frozenset(("locator", "credentialref", "adapterid", "binding", "bindingid", "sourcebinding"))
-_PRIVATE = _OF_A_BINDING | frozenset(
-    (
-        *("path", "url", "revision", "displayname"),
-        *("credential", "credentials", "secret", "token", "accesstoken", "refreshtoken", "password"),
-        *("apikey", "uri", "href", "filepath", "filename", "fileid", "folderid", "driveid", "itemid", "siteid"),
-        *("documentid", "spreadsheetid", "workspaceid", "provider", "providerid", "provideritemid", "accountid"),
-        *("connectionid", "userid", "tenantid", "owner", "email", "etag", "checksum", "hash", "digest", "content"),
-        *("data", "rows", "lastsyncedat", "boundat"),
-    )
-)
-# The keywords of JSON Schema under which members are names in what is described.
-_NAMING = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired")
 
 
 def requirements(document: Document) -> Iterator[tuple[Holder, Path]]:
@@ -87,52 +62,6 @@ def _ids(document: Document) -> Iterator[Problem]:
         elif value in seen:
             yield pointer_to(*path, "id"), f"Another source has the id {forms.shown(value)}."
         seen.add(value)
-
-
-def _undeclared(document: Document) -> Iterator[tuple[Path, str]]:
-    """Of every source, also of those that are too many: what leaks has to be told at once."""
-    for source, path in forms.each(document, "sources"):
-        for model, members, place in objects(SourceRequirement, source, path):
-            yield from ((place, name) for name in members if name not in plan(model).names)
-
-
-def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
-    """The private members in the `schema` of each source's structure, which says a shape and never a value.
-
-    A column may be called `path`, and then a schema stands there: that is no private member, and is looked into.
-    """
-    for source, path in forms.each(document, "sources"):
-        for structure, place in forms.one(source, "structure", path):
-            left: list[tuple[JsonValue, Path, bool]] = [(structure.get("schema"), (*place, "schema"), False)]
-            while left:
-                value, at, names = left.pop()
-                if isinstance(value, list):
-                    left += [(entry, (*at, index), False) for index, entry in reversed([*enumerate(value)])]
-                for name, inner in value.items() if isinstance(value, dict) else ():
-                    if _is_private(name) and not (_is_schema(inner) and (names or skeleton(name) not in _OF_A_BINDING)):
-                        yield at, name
-                    left.append((inner, (*at, name), not names and name in _NAMING))
-
-
-def _is_schema(value: JsonValue) -> bool:
-    return isinstance(value, bool) or (isinstance(value, dict) and value.keys() <= KEYWORDS)
-
-
-def _is_private(name: str) -> bool:
-    return len(name) < 40 and skeleton(name) in _PRIVATE
-
-
-def _closed(document: Document) -> Iterator[Problem]:
-    for path, name in _undeclared(document):
-        if not _is_private(name):
-            yield pointer_to(*path, name), f"{quoted(name)} is no member that the format has here."
-
-
-def _private(document: Document) -> Iterator[Problem]:
-    said = "is private to the runtime that bound the source: it tells which thing is meant, or how to get at it."
-    undeclared = ((path, name) for path, name in _undeclared(document) if _is_private(name))
-    for path, name in chain(undeclared, _in_schemas(document)):
-        yield pointer_to(*path, name), f"{quoted(name)} {said}"
 
 
 def _members(document: Document) -> Iterator[Problem]:
@@ -225,25 +154,6 @@ RULES = (
         "A source has an `id` of its own: a small letter, then small letters, digits, dots, _ and -, 80 in all.",
         'Write it as "id": "invoice_workbook", each id once.',
         _ids,
-    ),
-    Check(
-        "S14-closed",
-        "14",
-        21,
-        Severity.ERROR,
-        "A source and the objects in it have the members that the format names and no other.",
-        "Take it out, or correct its name.",
-        _closed,
-    ),
-    Check(
-        "S14-private",
-        "14",
-        21,
-        Severity.ERROR,
-        "A source holds no runtime-private member: where it is, which it is and what opens it stay with the host.",
-        "Take it out of the file and keep it in the binding, where the agent runs; if the file has been shared, "
-        "whoever has it knows.",
-        _private,
     ),
     Check(
         "S14-members",

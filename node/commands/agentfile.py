@@ -163,7 +163,8 @@ def import_command(console: Console, file: str, yes: bool, output: str | None) -
     told = [{"became": one.became, "pointer": one.pointer, "message": one.message} for one in drafted.report]
     lines = [f"{path} is the draft.", ""]
     for became, title in _TOLD.items():
-        lines += [title, *(f"  - {one.message}  [{one.pointer}]" for one in drafted.report if one.became is became), ""]
+        of_it = [f"  - {one.message}  [{one.pointer}]" for one in drafted.report if one.became is became]
+        lines += [title, *of_it, ""] if of_it else []
     lines += ["Next: finish the draft, and check it:", f"  agent-node check {path}"]
     lines += ["Then, with a home that is there already, or else with a new one:"]
     lines += [f"  agent-node publish {path}", f"  agent-node init --acts-for person --from {path}"]

@@ -86,6 +86,19 @@ CASES: list[Case] = [
         *((contract(name, note=None), f"{AT}/{name}/note") for name in CONTRACTS),
     ),
     *accepted(
+        "S3-literal",
+        contract("access", boundaries=["folder: /Drafts", 'Sheet "Summary": B2:H40']),
+        source(label="Invoices 2024.xlsx", accepts={"providerTypes": ["google-drive"]}),
+    ),
+    *refused(
+        "S3-literal",
+        (source(label="/Users/ada/Invoices.xlsx"), f"{AT}/label"),
+        (source(description="At https://example.org/book"), f"{AT}/description"),
+        (contract("access", boundaries=["folder: /Drafts", "/home/ada/Drafts"]), f"{AT}/access/boundaries/1"),
+        (source(accepts={"providerTypes": ["ada@example.org"]}), f"{AT}/accepts/providerTypes/0"),
+        (contract("structure", required=["id", "\\\\server\\books\\a"]), f"{AT}/structure/required/1"),
+    ),
+    *accepted(
         "S14-private",
         contract("structure", schema={"properties": {"path": {}, "url": {}, "locator": {"type": "string"}}}),
         contract("structure", schema={"$defs": {"row": {"properties": {"email": True}, "required": ["path"]}}}),
