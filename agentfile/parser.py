@@ -94,7 +94,7 @@ def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
         return Parsed(None, _findings(rule, [(error.pointer or "", error.message)]))
     if refused := _findings(TOP, top_problems(value)):
         return Parsed(None, refused)
-    document: Document = value if isinstance(value, dict) else {}
+    document = Document(value if isinstance(value, dict) else {})
     if refused := _findings(SCHEMA_MARKER, schema_problems(document)):
         return Parsed(None, refused)
     if refused := _findings(LIMITS, _too_many(data, value)):
@@ -111,7 +111,7 @@ def _unknown_schema_first(data: bytes) -> tuple[Finding, ...]:
         schema = json.loads(match["schema"]) if match else None
     except ValueError:  # not UTF-8, or an escape that JSON does not have: the whole is not JSON
         return ()
-    return _findings(SCHEMA_MARKER, schema_problems({"$schema": schema})) if match else ()
+    return _findings(SCHEMA_MARKER, schema_problems(Document({"$schema": schema}))) if match else ()
 
 
 def _too_many(data: bytes, value: JsonValue) -> Iterator[Problem]:

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import checking, subscribers
+from bench import agentfiles, checking, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -31,7 +31,7 @@ from bench.servers import Running
 from bench.single import publish_milliseconds, start_seconds
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish", "check", "subscribers")
+SINGLE = ("start", "memory", "publish", "check", "agentfile", "subscribers")
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
@@ -101,13 +101,17 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
         if "check" in wanted:
             _tell("checking Descriptors")
             checked = report["check"] = checking.measure(checking.documents(time.time()))
+        read = None
+        if "agentfile" in wanted:
+            _tell("reading an .agent file")
+            read = report["agentfile"] = agentfiles.measure(agentfiles.document())
         listening = {}
         if "subscribers" in wanted:
             _tell("listening to events")
             home = fill_home(directory / "events", 1)
             listening = report["subscribers"] = subscribers.measure(home, directory, cores.server)
         idle_rss = idle["node_10"]["rss_mib"] if "node_10" in idle else None
-        report["targets"] = targets(measured, idle_rss, starts, checked, listening)
+        report["targets"] = targets(measured, idle_rss, starts, checked, listening, read)
     report["took_seconds"] = round(time.monotonic() - began, 1)
     return report
 

@@ -13,9 +13,8 @@ from typing import Any
 from agentfile import forms
 from agentfile.forms import Path
 from agentfile.lookalikes import skeleton
-from agentfile.model import AgentFile
 from agentfile.rules.table import Check, Document, Problem, Rule, Severity
-from agentfile.shapes import objects, plan
+from agentfile.shapes import plan
 from agentfile.vocabulary import LEGACY_SCHEMA, SCHEMA, SCHEMA_V2, SCHEMAS
 from descriptor.errors import DescriptorError, quoted
 from descriptor.leaks import Family
@@ -93,11 +92,8 @@ def _executable(document: Document) -> Iterator[Problem]:
 
 
 def _unnamed(document: Document) -> Iterator[tuple[type[Any], str, Path]]:
-    """Every member that the format does not name, with the model of its object, where others may stand at all."""
-    for model, members, path in objects(AgentFile, document):
-        names = plan(model).names
-        if not plan(model).closed and not members.keys() <= names:
-            yield from ((model, name, path) for name in members if name not in names)
+    """Every member that the format does not name, where others may stand at all."""
+    return (one for one in document.unnamed if not plan(one[0]).closed)
 
 
 def _alike(document: Document) -> Iterator[Problem]:

@@ -14,15 +14,15 @@ from itertools import chain
 from agentfile import forms
 from agentfile.forms import Holder, Path
 from agentfile.lookalikes import skeleton
-from agentfile.model import SourceRequirement
 from agentfile.rules.sources import requirements
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.schemas import KEYWORDS
-from agentfile.shapes import objects, plan
+from agentfile.shapes import plan
 from descriptor.errors import quoted
 from descriptor.pointers import pointer_to
 from descriptor.strictjson import JsonValue
 
+_APART = "\n|\n"
 _WORDED = {
     "accepts": ("extensions", "mediaTypes", "providerTypes"),
     "structure": ("required", "optional"),
@@ -47,9 +47,7 @@ _NAMING = ("properties", "patternProperties", "$defs", "definitions", "dependent
 
 def _undeclared(document: Document) -> Iterator[tuple[Path, str]]:
     """Of every source, also of those that are too many: what leaks has to be told at once."""
-    for source, path in forms.each(document, "sources"):
-        for model, members, place in objects(SourceRequirement, source, path):
-            yield from ((place, name) for name in members if name not in plan(model).names)
+    return ((path, name) for model, name, path in document.unnamed if plan(model).closed)
 
 
 def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
@@ -70,23 +68,29 @@ def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
                     left.append((inner, (*at, name), not names and name in _NAMING))
 
 
-def _texts(document: Document) -> Iterator[tuple[Holder, str, Path]]:
-    """Every text that its author words, each as a member to be searched."""
-    for source, path in requirements(document):
-        yield from ((source, name, path) for name in ("label", "description"))
-        for contract, names in _WORDED.items():
-            for members, place in forms.one(source, contract, path):
-                for name in names:
-                    listed = members.get(name)
-                    for index, text in enumerate(listed if isinstance(listed, list) else ()):
-                        yield {str(index): text}, str(index), (*place, name)
+def _texts(source: Holder, path: Path) -> Iterator[tuple[str, Path]]:
+    """Every text of a source that its author words, with its path."""
+    for name in ("label", "description"):
+        value = source.get(name)
+        if isinstance(value, str):
+            yield value, (*path, name)
+    for contract, names in _WORDED.items():
+        for members, place in forms.one(source, contract, path):
+            for name in names:
+                listed = members.get(name)
+                for index, text in enumerate(listed if isinstance(listed, list) else ()):
+                    if isinstance(text, str):
+                        yield text, (*place, name, index)
 
 
 def _literals(document: Document) -> Iterator[Problem]:
-    for path, found in forms.searched(_texts(document)):
-        leak = next(found, None)
-        if leak is not None:
-            yield pointer_to(*path), f"The text holds what looks like {leak.what}."
+    texts = [one for source, path in requirements(document) for one in _texts(source, path)]
+    # Between two texts stands what ends whatever a search could see in both: most files give nothing away, and are
+    # searched once.
+    if any(forms.searched_all([_APART.join(text for text, _ in texts)])):
+        for (_, path), leak in zip(texts, forms.searched_all(text for text, _ in texts), strict=True):
+            if leak is not None:
+                yield pointer_to(*path), f"The text holds what looks like {leak.what}."
 
 
 def _is_schema(value: JsonValue) -> bool:

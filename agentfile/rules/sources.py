@@ -35,8 +35,7 @@ _CONTRACTS = ("accepts", "structure", "freshness", "truth", "approval", "sharing
 
 def requirements(document: Document) -> Iterator[tuple[Holder, Path]]:
     """The sources that are objects, each with its path: as many as there may be, since of more the first are enough."""
-    listed = document.get("sources")
-    yield from forms.each({"sources": listed[:MOST_SOURCES] if isinstance(listed, list) else listed}, "sources")
+    return iter(document.requirements[:MOST_SOURCES])
 
 
 def _requirements(document: Document) -> Iterator[Problem]:

@@ -19,13 +19,13 @@ from agentfile.draft import draft_of
 from agentfile.model import SourceRequirement
 from agentfile.parameters import fill, read, settle
 from agentfile.parser import MOST_FINDINGS_OF_A_RULE
-from agentfile.shapes import objects, plan
+from agentfile.shapes import plan
 from agentfile.triggers import trigger_reports
 from agentfile.vocabulary import SCHEMA
 from descriptor.canonical import canonical
 from descriptor.checker import check
 from descriptor.pointers import pointer_to, tokens
-from tests.agentfile.strategies import NAMES, WORDS
+from tests.agentfile.strategies import NAMES, WORDS, objects
 from tests.fuzz.mutation import of_json
 
 NOW = 1_785_391_200.0
