@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import boundary, checking, neighbors, projecting, round_trips, showing, subscribers
+from bench import agentfiles, boundary, checking, neighbors, projecting, round_trips, showing, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -33,7 +33,7 @@ from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 
 SINGLE = (
-    *("start", "memory", "publish", "check", "projections", "show"),
+    *("start", "memory", "publish", "check", "agentfile", "projections", "show"),
     *("subscribers", "neighbors", "boundary", "strangers", "round_trips"),
 )
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
@@ -116,6 +116,10 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
         if "show" in wanted:
             _tell("making pages")
             report["show"] = showing.measure()
+        read = None
+        if "agentfile" in wanted:
+            _tell("reading an .agent file")
+            read = report["agentfile"] = agentfiles.measure(agentfiles.document())
         listening = {}
         if "subscribers" in wanted:
             _tell("listening to events")
@@ -138,7 +142,7 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
             _tell("asking for work, sealed and in the clear")
             report["round_trips"] = round_trips.measure(4 * schedule.seconds)
         idle_rss = idle["node_10"]["rss_mib"] if "node_10" in idle else None
-        report["targets"] = targets(measured, idle_rss, starts, checked, listening, around)
+        report["targets"] = targets(measured, idle_rss, starts, checked, listening, around, read)
     report["took_seconds"] = round(time.monotonic() - began, 1)
     return report
 

@@ -39,6 +39,7 @@ RATIOS = (
 IDLE_RSS_MIB = 60.0
 START_SECONDS = 1.0
 CHECK_MILLISECONDS = {4096: 2.0, 1_048_576: 150.0}  # by the size of the document, in bytes
+AGENTFILE_MILLISECONDS = 5.0  # to read and check an `.agent` file of 50 KiB
 READER_KIB = 32.0  # of memory for each reader of events
 RESTING_PERCENT = 1.0  # of a core, among many neighbors of whom nothing is new
 CHECK_MEMORY = 12.0  # times the size of the document
@@ -79,6 +80,7 @@ def targets(
     checked: Mapping[int, Mapping[str, float]],
     listening: Mapping[str, Any],
     neighbors: Mapping[str, Any],
+    read: Mapping[str, float] | None = None,
 ) -> list[Document]:
     """Every target with its figure and whether it is met.
 
@@ -93,6 +95,7 @@ def targets(
             _target(f"check_ms_{size}", checked[size]["check_ms"] if size in checked else None, "under", most)
             for size, most in CHECK_MILLISECONDS.items()
         ),
+        _target("agentfile_ms_51200", None if read is None else read["parse_ms"], "under", AGENTFILE_MILLISECONDS),
         _target(
             "kib_each_reader",
             max((one["kib_each"] for one in listening.values() if isinstance(one, dict)), default=None),

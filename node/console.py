@@ -131,7 +131,7 @@ def refuse(error: Refusal, as_json: bool) -> int:
     return int(refusal.exit_code)
 
 
-def finding_lines(findings: Iterable[Mapping[str, str]]) -> Iterable[str]:
+def finding_lines(findings: Iterable[Mapping[str, object]]) -> Iterable[str]:
     """Findings for people: what, where, and what to do."""
     for finding in findings:
         yield f"{finding['severity']}: {finding['message']}"
