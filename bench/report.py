@@ -77,16 +77,14 @@ def targets(
     measured: Mapping[str, Sequence[Measured]],
     idle_rss_mib: float | None,
     start: Sequence[float] | None,
-    checked: Mapping[int, Mapping[str, float]],
-    listening: Mapping[str, Any],
-    neighbors: Mapping[str, Any],
-    read: Mapping[str, float] | None = None,
+    alone: Mapping[str, Any],
 ) -> list[Document]:
-    """Every target with its figure and whether it is met.
+    """Every target with its figure and whether it is met. `alone`: what `bench.alone` measured, by name.
 
     A ratio is of the medians of requests a second. Beside it stands `by_processor`: the same ratio if each server had
     its core to itself, from the time of the processor that a request takes; other load on the machine moves it less.
     """
+    checked, listening = alone.get("check", {}), alone.get("subscribers", {})
     return [
         *(_ratio(one, measured) for one in RATIOS),
         _target("idle_rss_mib", idle_rss_mib, "under", IDLE_RSS_MIB),
@@ -95,14 +93,17 @@ def targets(
             _target(f"check_ms_{size}", checked[size]["check_ms"] if size in checked else None, "under", most)
             for size, most in CHECK_MILLISECONDS.items()
         ),
-        _target("agentfile_ms_51200", None if read is None else read["parse_ms"], "under", AGENTFILE_MILLISECONDS),
+        _target("agentfile_ms_51200", alone.get("agentfile", {}).get("parse_ms"), "under", AGENTFILE_MILLISECONDS),
         _target(
             "kib_each_reader",
-            max((one["kib_each"] for one in listening.values() if isinstance(one, dict)), default=None),
+            max(
+                (one["kib_each"] for one in listening.values() if isinstance(one, dict)),
+                default=None,
+            ),
             "under",
             READER_KIB,
         ),
-        _target("cpu_percent_at_rest", neighbors.get("cpu_percent_at_rest"), "under", RESTING_PERCENT),
+        _target("cpu_percent_at_rest", alone.get("neighbors", {}).get("cpu_percent_at_rest"), "under", RESTING_PERCENT),
         _target(
             "page_request_ms",
             _middle(measured["page"], "cpu_us_per_request") / 1000 if "page" in measured else None,

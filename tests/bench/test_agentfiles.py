@@ -35,9 +35,9 @@ def test_it_is_measured_and_judged() -> None:
     read = measure(document())
     assert (read["bytes"], read["parse_ms"] > 0, read["draft_ms"] > 0) == (BYTES, True, True)
     for milliseconds, met in ((4.9, True), (5.0, False)):
-        told = {one["name"]: one["met"] for one in targets({}, None, None, {}, {}, {"parse_ms": milliseconds})}
+        told = {one["name"]: one["met"] for one in targets({}, None, None, {"agentfile": {"parse_ms": milliseconds}})}
         assert told["agentfile_ms_51200"] is met
-    assert {one["name"]: one["met"] for one in targets({}, None, None, {}, {})}["agentfile_ms_51200"] is None
+    assert {one["name"]: one["met"] for one in targets({}, None, None, {})}["agentfile_ms_51200"] is None
 
 
 def test_what_is_not_clean_is_not_measured() -> None:
