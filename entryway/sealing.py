@@ -156,8 +156,8 @@ def check_reply_key(reply_key: str, sender: Mapping[str, JsonValue] | None) -> N
     """Refuses a reply key that is not the one the sender's own Descriptor declares with a claim that verifies.
 
     `sender` is the sender's Descriptor, `None` when none is known. Somebody on the way who swapped the key would
-    otherwise be sent the answer. So is a key refused that nothing can be sealed to, before any work is done for an
-    answer that could not be given. Raises EntrywayError INPUT_INVALID. Source: binding 5.
+    otherwise be sent the answer. A key that nothing can be sealed to is none (`declared_key`), so no work is done for
+    an answer that could not be given. Raises EntrywayError INPUT_INVALID. Source: binding 5.
     """
     if sender is None:
         raise _bad_reply_key(
@@ -170,10 +170,6 @@ def check_reply_key(reply_key: str, sender: Mapping[str, JsonValue] | None) -> N
             "The reply_key is not the encryption key that your Descriptor, as this node knows it, declares and signs. "
             "Declare a sealing posture and publish, or leave reply_key out to be answered in the clear."
         )
-    try:
-        seal(None, reply_key)
-    except DescriptorError as error:
-        raise _bad_reply_key(f"{error.message} Publish another encryption_key.") from None
 
 
 def required_and_clear(posture: JsonValue, given: JsonValue) -> EntrywayError | None:

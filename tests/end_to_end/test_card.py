@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from node.home import Home
-from store import Store
+from store import Copy, Store
 from tests.end_to_end.harness import ROOT, Node, fresh_home, running
 from tests.node.parts import identity_of, published, told
 
@@ -237,7 +237,7 @@ def test_another_agents_kept_version_is_referenced_without_this_nodes_address_an
         data = told("show", "--raw", home=peer).out.encode()
         with Store.open(home.database) as store:
             subject = identity_of(peer).id
-            store.keep(data=data, digest=digest, subject=subject, agent_version="7", published_at=1.0, current=True)
+            store.keep(subject, Copy(data, digest, "7", 1.0), current=True)
         told("card", "--save", tmp_path / "card.json", home=peer)
         with running(home):
             made = told("reference", "/does", "--digest", digest, "--json", home=home).document()

@@ -154,7 +154,7 @@ async def test_the_card_is_fetched_as_it_is_served_and_within_its_bound(monkeypa
     assert (none.code, none.error and none.error["code"]) == ("REFUSED", "NOT_PUBLISHED")
     async with node(door(snapshot_of(DATA))) as url:
         assert await card(url, limits=LIMITS) == CARD
-        monkeypatch.setattr(client, "CARD_BYTES", len(CARD) - 1)
+        monkeypatch.setattr(client.documents, "CARD_BYTES", len(CARD) - 1)
         assert (await refusal_of(card(url, limits=LIMITS))).code == "TOO_LARGE"
 
 

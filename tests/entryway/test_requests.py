@@ -512,7 +512,7 @@ def low_order() -> dict[str, Any]:
         (THEIR_KEY.public_text, json.loads(document(OTHER)), "publish"),
         (MY_KEY.public_text, json.loads(with_key(OTHER, THEIR_KEY)), "publish"),
         (THEIR_KEY.public_text, {**json.loads(with_key(OTHER, THEIR_KEY)), "trust": {}}, "publish"),
-        (LOW_ORDER, low_order(), "another encryption_key"),
+        (LOW_ORDER, low_order(), "publish"),
     ],
     ids=["nobody known", "no key declared", "a swapped key", "a claim that fails", "a key that takes nothing"],
 )

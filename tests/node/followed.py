@@ -21,7 +21,17 @@ from entryway.server import Server
 from entryway.snapshot import NonePublished, Published
 from node.publisher import replaced_event
 from store import Event, Version
-from tests.entryway.parts import BODY_LIMIT, LIMITS, NOW, OWNER, MemoryArchive, document, listening, snapshot_of
+from tests.entryway.parts import (
+    BODY_LIMIT,
+    LIMITS,
+    NOW,
+    OWNER,
+    MemoryArchive,
+    document,
+    listening,
+    roster_door,
+    snapshot_of,
+)
 
 Piece = bytes | float
 """Bytes to be sent, or seconds to wait."""
@@ -39,7 +49,13 @@ class Peer:
         self.events: list[Event] = []
         self.feed = Feed(self, self._current, head=0, limits=FeedLimits(100, 100, 5.0))
         self.entryway = Entryway(
-            identity, self.archive, clock, snapshot=NonePublished(), feed=self.feed, body_limit=BODY_LIMIT
+            identity,
+            self.archive,
+            clock,
+            snapshot=NonePublished(),
+            door=roster_door(),
+            feed=self.feed,
+            body_limit=BODY_LIMIT,
         )
         self.mean: Callable[[Request], Response | Streaming | None] | None = None
         self.asked: list[str] = []
