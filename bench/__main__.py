@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from bench import checking, projecting, subscribers
+from bench import checking, neighbors, projecting, subscribers
 from bench import servers as start
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
@@ -32,12 +32,13 @@ from bench.single import publish_milliseconds, start_seconds
 from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish", "check", "projections", "subscribers")
+SINGLE = ("start", "memory", "publish", "check", "projections", "subscribers", "neighbors")
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
 STARTS, PUBLISHES = 5, 200
 SETTLE = 5.0  # seconds from the last start until a node counts as idle
+REST, QUICK_REST = 60.0, 10.0  # seconds that a node among neighbors is watched
 LONGEST = 900  # seconds in which everything is over, one way or the other
 
 
@@ -69,6 +70,9 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
     if "nginx" in wanted and shutil.which("nginx") is None:
         _tell("nginx is not installed, and is left out")
         wanted = wanted - {"nginx"}
+    if "neighbors" in wanted and (why := neighbors.why_not()) is not None:
+        _tell(f"neighbors are left out: {why}")
+        wanted = wanted - {"neighbors"}
     cores = Cores.of_this_process()
     with TemporaryDirectory(prefix="agent-node-bench-") as named, running_on(cores.load), ExitStack() as stack:
         directory = Path(named)
@@ -111,8 +115,14 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
             _tell("listening to events")
             home = fill_home(directory / "events", 1)
             listening = report["subscribers"] = subscribers.measure(home, directory, cores.server)
+        around = {}
+        if "neighbors" in wanted:
+            _tell(f"meeting {neighbors.PEERS} neighbors")
+            home = fill_home(directory / "neighbors", 1)
+            rest = QUICK_REST if schedule is QUICK else REST
+            around = report["neighbors"] = neighbors.measure(home, directory, cores.server, rest)
         idle_rss = idle["node_10"]["rss_mib"] if "node_10" in idle else None
-        report["targets"] = targets(measured, idle_rss, starts, checked, listening)
+        report["targets"] = targets(measured, idle_rss, starts, checked, listening, around)
     report["took_seconds"] = round(time.monotonic() - began, 1)
     return report
 

@@ -40,6 +40,7 @@ IDLE_RSS_MIB = 60.0
 START_SECONDS = 1.0
 CHECK_MILLISECONDS = {4096: 2.0, 1_048_576: 150.0}  # by the size of the document, in bytes
 READER_KIB = 32.0  # of memory for each reader of events
+RESTING_PERCENT = 1.0  # of a core, among many neighbors of whom nothing is new
 CHECK_MEMORY = 12.0  # times the size of the document
 
 
@@ -76,6 +77,7 @@ def targets(
     start: Sequence[float] | None,
     checked: Mapping[int, Mapping[str, float]],
     listening: Mapping[str, Any],
+    neighbors: Mapping[str, Any],
 ) -> list[Document]:
     """Every target with its figure and whether it is met.
 
@@ -96,6 +98,7 @@ def targets(
             "under",
             READER_KIB,
         ),
+        _target("cpu_percent_at_rest", neighbors.get("cpu_percent_at_rest"), "under", RESTING_PERCENT),
         _target(
             "check_memory_times_size",
             max((one["memory_times_size"] for one in checked.values()), default=None),

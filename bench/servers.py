@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -67,10 +67,18 @@ class Running:
 
 
 @contextmanager
-def node(name: str, home: Path, directory: Path, core: int) -> Iterator[Running]:
-    """agent-node in `home`, as an operator runs it."""
+def node(
+    name: str,
+    home: Path,
+    directory: Path,
+    core: int,
+    *,
+    within: Sequence[str] = (),
+    listening: Sequence[str] = ("--host", LOOPBACK, "--port", "0"),
+) -> Iterator[Running]:
+    """agent-node in `home`, as an operator runs it. `within`: what stands before the command, to run it elsewhere."""
     program = Path(sys.executable).with_name("agent-node")
-    command = [str(program), "run", "--home", str(home), "--host", LOOPBACK, "--port", "0", "--log-format", "json"]
+    command = [*within, str(program), "run", "--home", str(home), *listening, "--log-format", "json"]
     software = f"agent-node {version('agent-node')}"
     with _process(name, software, command, directory, core, _port_told) as running:
         yield running

@@ -12,6 +12,7 @@ Source: binding 3, 4 and 9.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
 import ssl
@@ -293,8 +294,7 @@ async def _send(
     headers = {"Accept": accept.value, "Accept-Encoding": "identity", "User-Agent": "agent-node", "Connection": "close"}
     if content is not None:
         headers["Content-Type"] = accept.value
-    # Over plain HTTP no certificate is ever looked at, and to load those of the system takes longer than to ask.
-    context = ssl.create_default_context() if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = ssl.create_default_context() if url.startswith("https:") else _no_certificates()
     try:
         with trio.fail_after(wait):
             async with (
@@ -309,6 +309,12 @@ async def _send(
     except (httpx.TransportError, httpx.InvalidURL) as error:
         why = shown(str(error)) or type(error).__name__
         raise ClientError("UNREACHABLE", f"{url} cannot be reached: {why.rstrip('.')}.") from None
+
+
+@functools.cache
+def _no_certificates() -> ssl.SSLContext:
+    """What httpx asks for and plain HTTP never looks at. One is enough: to make it takes as long as to ask."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 async def _read(response: httpx.Response, most: int) -> _Received:

@@ -108,7 +108,8 @@ class Discovery:
     )
     peer_recheck: float = setting(
         60.0,
-        "How long a peer's answer stands before it is asked again. One whose record changes is asked at once.",
+        "How long a peer's answer stands before it is asked again; longer where there are more than 30 peers, who "
+        "are asked in turn. One whose record changes is asked at once.",
         unit="seconds",
         low=1,
         high=86400,

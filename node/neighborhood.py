@@ -14,6 +14,7 @@ Source: binding 7.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,7 @@ AT_ONCE = 16  # questions that are open at a time
 ADDRESSES_TRIED = 4  # of one record
 QUESTION_WAIT = 5.0  # seconds for one address
 PACE, BURST = 1.0, 8  # questions a second to one address, and how many may come at once
+RECHECKED = 30  # questions in the time of a recheck: with more peers than that each of them waits longer
 FIRST_RETRY, LAST_RETRY = 2.0, 300.0  # seconds until one that did not answer is asked again: doubled each time
 EARLIEST = 0.01  # seconds: nothing is looked at more often
 
@@ -47,7 +49,10 @@ log = structlog.get_logger("peers")
 
 @dataclass(frozen=True, slots=True)
 class PeerLimits:
-    """`peers`: how many are kept, and how many records attended to. `recheck`: seconds between two questions to one."""
+    """`peers`: how many are kept, and how many records attended to. `recheck`: seconds between two questions to one.
+
+    More than `RECHECKED` peers wait longer, so that what they cost does not grow with their number.
+    """
 
     peers: int
     recheck: float
@@ -193,9 +198,12 @@ class Neighborhood:
     # Asking.
 
     def _due(self, now: float) -> list[tuple[Key, Sighting]]:
-        """Whom to ask now: those that verified before first, then those that failed least."""
+        """Whom to ask now: those that verified before first, then those that failed least, the newest of them first.
+
+        Whoever comes now is therefore met, however many came before who do not answer.
+        """
         due = [(key, one) for key, one in self._sightings.items() if one.due <= now and not one.asking]
-        due.sort(key=lambda item: (self._book.verified(item[1].heard.id) is None, item[1].failures, item[1].due))
+        due.sort(key=lambda item: (self._book.verified(item[1].heard.id) is None, item[1].failures, -item[1].due))
         return due[: AT_ONCE - self._asking]
 
     def _next_due(self) -> float:
@@ -253,13 +261,20 @@ class Neighborhood:
             sighting.due = trio.current_time() + min(LAST_RETRY, FIRST_RETRY * 2.0 ** min(sighting.failures, 16))
             sighting.failures += 1
         else:
-            sighting.due, sighting.failures = trio.current_time() + self.limits.recheck, 0
+            sighting.due, sighting.failures = trio.current_time() + self._recheck(state.state), 0
         if state.state is State.VERIFIED and agent_id is not None and isinstance(answer, Verdict):
             self._pin(agent_id, sighting, state, answer.descriptor)
         if isinstance(answer, Verdict) and answer.verified and agent_id is not None and self._hint is not None:
             places = [f"http://{address}{sighting.heard.prefix}" for address in sighting.addresses[:1]]
             self._hint(agent_id, answer.digest, places)
         self._judged(sighting, state)
+
+    def _recheck(self, state: State) -> float:
+        """Seconds until one in this state is asked again; many of them are spread over a longer time."""
+        crowding = self.count(state) / RECHECKED
+        if crowding > 1.0:
+            crowding *= random.uniform(1.0, 1.5)  # noqa: S311  # spreads questions, guards nothing
+        return self.limits.recheck * max(1.0, crowding)
 
     def _pin(self, agent_id: str, sighting: Sighting, state: PeerState, descriptor: bytes | None) -> None:
         row = self._book.rows[agent_id]  # there since its record was met

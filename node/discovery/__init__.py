@@ -116,7 +116,7 @@ class Discovery:
             while not self._wanted.stop:
                 # Shielded, because the thread ends by itself when it is told to: it says goodbye first.
                 with trio.CancelScope(shield=True):
-                    await trio.to_thread.run_sync(self._listen, inbox)
+                    await trio.to_thread.run_sync(self._listen, inbox, limiter=trio.CapacityLimiter(1))
                 if not self._wanted.stop:
                     await trio.sleep(AGAIN)
             nursery.cancel_scope.cancel()

@@ -13,6 +13,7 @@ Without the right to make namespaces (`why_not`) the tests that need them are sk
 from __future__ import annotations
 
 import functools
+import json
 import secrets
 import shutil
 import subprocess
@@ -65,15 +66,22 @@ class Host:
         self.ip("route", "replace", "default", "dev", INTERFACE)
         self.address = address
 
-    def plug(self, name: str, address: str, prefix: int = 24) -> None:
-        """A second interface, on a network where nobody else is: the other end is in a namespace that is only its."""
+    def plug(self, name: str, address: str, prefix: int = 24) -> Host:
+        """A second interface, on a network of its own; returns the host at the other end, which has no IPv4."""
         beyond = f"{self.namespace}-{name}"
         _run("ip", "netns", "add", beyond)
         self.extra.append(beyond)
+        _without_dad(beyond)
         self.ip("link", "add", name, "type", "veth", "peer", "name", "far", "netns", beyond)
         _run("ip", "-n", beyond, "link", "set", "far", "up")
         self.ip("address", "add", f"{address}/{prefix}", "brd", "+", "dev", name)
         self.ip("link", "set", name, "up")
+        return Host("far", beyond, "")
+
+    def link_local(self, name: str = INTERFACE) -> tuple[int, str]:
+        """The index of an interface, and its link-local address."""
+        (link,) = json.loads(self.ip("-json", "-6", "address", "show", "dev", name))
+        return link["ifindex"], link["addr_info"][0]["local"]
 
     @property
     def _switch(self) -> str:
@@ -115,13 +123,19 @@ def _add(namespace: str, made: list[str]) -> None:
 
 def _wire(host: Host, switch: str) -> None:
     port = host._port
-    host.run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0", "net.ipv6.conf.all.accept_dad=0", check=False)
+    _without_dad(host.namespace)
     host.ip("link", "add", INTERFACE, "type", "veth", "peer", "name", port, "netns", switch)
     _run("ip", "-n", switch, "link", "set", port, "master", "bridge", "up")
     host.ip("link", "set", "lo", "up")
     host.ip("address", "add", f"{host.address}/{host.prefix}", "brd", "+", "dev", INTERFACE)
     host.ip("link", "set", INTERFACE, "up")
     host.ip("route", "add", "default", "dev", INTERFACE)
+
+
+def _without_dad(namespace: str) -> None:
+    """Addresses of IPv6 work at once: there is nobody who could have them already."""
+    settings = ("net.ipv6.conf.default.accept_dad=0", "net.ipv6.conf.all.accept_dad=0")
+    _run("ip", "netns", "exec", namespace, "sysctl", "-qw", *settings, check=False)
 
 
 @functools.cache

@@ -1,6 +1,6 @@
 """Somebody who announces what is not so: any record at all, from any host, for as long as the block runs.
 
-    python -m tests.lan.records '{"instance": …, "port": …, "addresses": […], "text": {…}, "count": 1}'
+    python -m tests.lan.records '{"on": …, "instance": …, "port": …, "addresses": […], "text": {…}, "count": 1}'
 
 It is a program of its own, because it has to run inside the namespace of its host. It says `ready` when it announces.
 """
@@ -25,9 +25,12 @@ from tests.lan.network import Host
 
 
 async def announce(record: Mapping[str, Any]) -> None:
-    """Announces it until stdin is closed: `count` times, with its number for `{number}` and a new id for `{id}`."""
-    mdns = AsyncZeroconf(interfaces=[record["host"]])
-    for number in range(record.get("count", 1)):
+    """Announces it until stdin is closed: `count` times, with its number for `{number}` and a new id for `{id}`.
+
+    The numbers begin at `first`.
+    """
+    mdns = AsyncZeroconf(interfaces=[record["on"]])
+    for number in range(record.get("first", 0), record.get("first", 0) + record.get("count", 1)):
         text = record["text"]
         if isinstance(text, dict):
             properties: Any = {name: _filled(value, number) for name, value in text.items()}
@@ -39,7 +42,7 @@ async def announce(record: Mapping[str, Any]) -> None:
             port=record["port"],
             properties=properties,
             server=f"somebody-{number}.local.",
-            parsed_addresses=record["addresses"],
+            parsed_addresses=[address.replace("{number}", str(number)) for address in record["addresses"]],
         )
         await mdns.async_register_service(info, cooperating_responders=True, strict=False)
         if number % 50 == 49:
@@ -57,9 +60,12 @@ def _filled(text: str, number: int) -> str:
 
 @contextmanager
 def announced(host: Host, instance: str, text: Mapping[str, str] | bytes, **record: Any) -> Iterator[None]:
-    """A record that a host announces while the block runs; of port 7420 of that host, unless it says otherwise."""
+    """A record that a host announces while the block runs; of port 7420 of that host, unless it says otherwise.
+
+    `on` among the members is where it is announced: an IPv4 address, or for IPv6 the index of an interface.
+    """
     whole = {
-        "host": host.address,
+        "on": host.address,
         "instance": instance,
         "port": 7420,
         "addresses": [host.address],

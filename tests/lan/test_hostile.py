@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from descriptor.keys import Identity
 from tests.lan.network import Net, lan
 from tests.lan.nodes import becomes, eventually, heard_by, home_of, node_on, nodes_on
+from tests.lan.packets import send
 from tests.lan.records import announced
 
 LIMIT = 50
@@ -63,6 +69,68 @@ def test_a_thousand_names_are_bounded_and_stand_in_nobody_s_way() -> None:
                 becomes(nodes["desk"], "late.home", "verified")
         status = json.loads(nodes["desk"].asks("GET", "/status").body)
         assert status["state"] == "published"
+
+
+def test_records_at_addresses_where_nobody_is_do_not_keep_anybody_waiting() -> None:
+    with lan("desk", "rogue", "late") as net, home_of("desk") as home, node_on(net["desk"], home) as node:
+        ids = {"id": "{id}", "handle": "h{number}"}
+        with announced(net["rogue"], "hole-{number}", ids, addresses=["10.77.0.{number}"], first=20, count=200):
+            eventually(lambda: len(heard_by(node)) == 200, "the flood was not heard")
+            with home_of("late") as late_home, node_on(net["late"], late_home):
+                becomes(node, "late.home", "verified")
+
+
+@pytest.mark.parametrize("kind", ["names", "elsewhere"])
+def test_more_names_than_anybody_keeps_are_got_over(kind: str) -> None:
+    with (
+        lan("desk", "attic", "rogue", "late") as net,
+        home_of("late") as late_home,
+        nodes_on(_without(net, "rogue", "late")) as nodes,
+    ):
+        becomes(nodes["desk"], "attic.home", "verified")
+        before = _resident(nodes["desk"].process.pid)
+        send(net["rogue"], kind, 12_000)
+        with node_on(net["late"], late_home):
+            becomes(nodes["desk"], "late.home", "verified", wait=90.0)
+            becomes(nodes["desk"], "attic.home", "verified", wait=90.0)
+        becomes(nodes["desk"], "late.home", "gone")
+        eventually(lambda: len(heard_by(nodes["desk"])) == 2, "what nobody announces any more is still listed", 90.0)
+        assert _resident(nodes["desk"].process.pid) - before < 60_000
+
+
+def test_packets_that_are_no_mdns_do_no_harm() -> None:
+    with lan("desk", "attic", "rogue") as net, home_of("desk") as home, node_on(net["desk"], home) as desk:
+        send(net["rogue"], "garbage", 2_000)
+        with home_of("attic") as attic_home, node_on(net["attic"], attic_home):
+            becomes(desk, "attic.home", "verified")
+        assert not [line for line in desk.log if line["event"] == "discovery_failed"]
+
+
+def test_a_peer_that_takes_a_question_and_never_answers_keeps_nobody_waiting() -> None:
+    silent = "import socket, time; held = socket.create_server(('', 7420)); print(1, flush=True); time.sleep(600)"
+    with (
+        lan("desk", "attic", "rogue") as net,
+        home_of("desk") as home,
+        home_of("attic") as attic_home,
+        node_on(net["desk"], home) as desk,
+        subprocess.Popen([*net["rogue"].within, sys.executable, "-c", silent], stdout=subprocess.PIPE) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"1\n"
+            ids = {"id": "{id}", "handle": "h{number}"}
+            with announced(net["rogue"], "mute-{number}", ids, count=100), node_on(net["attic"], attic_home):
+                becomes(desk, "attic.home", "verified")
+                mute = eventually(
+                    lambda: [one for one in heard_by(desk) if one["state"] == "unreachable"], "none is unreachable"
+                )
+                assert "gave no whole answer" in mute[0]["reason"]
+                began = time.monotonic()
+                desk.signal(signal.SIGTERM)
+                assert desk.stopped() == 0
+                assert time.monotonic() - began < 5.0
+        finally:
+            process.kill()
 
 
 def _without(net: Net, *names: str) -> Net:

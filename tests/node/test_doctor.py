@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +16,13 @@ from descriptor.digests import digest_of
 from descriptor.keys import Identity
 from descriptor.publishing import Terms, bind
 from node import doctor
-from node.config import load
-from node.doctor import SHOWN_PROBLEMS, Seen, examine
+from node.config import Settings, load
+from node.doctor import SHOWN_PROBLEMS, Seen, examine, examine_mdns
 from node.errors import NodeError
 from node.home import Home
 from node.identity import change_passphrase, public_id
 from node.identity import load as load_keys
+from node.interfaces import Adapter
 from node.passphrase import LEAST
 from store import Store
 from tests.node.parts import damage, draft, identity_of, new_home, told
@@ -254,3 +257,65 @@ def test_the_document_has_its_shape(home: Home) -> None:
     assert set(document) == {"healthy", "seen"}
     assert document["healthy"] is True
     assert all(set(one) == {"subject", "state", "message"} for one in document["seen"])
+
+
+# mDNS.
+
+ETH0 = Adapter("eth0", 2, (ipaddress.ip_interface("10.0.0.1/24"),))
+LO = Adapter("lo", 1, (ipaddress.ip_interface("127.0.0.1/8"),), multicast=False, loopback=True)
+
+
+def seen_of_mdns(
+    adapters: list[Adapter],
+    environ: dict[str, str] | None = None,
+    status: dict[str, object] | None = None,
+    refused: str | None = None,
+) -> list[tuple[str, str]]:
+    def settings() -> Settings:
+        return load(None, environ or {}, {})
+
+    seen = list(examine_mdns(settings, status, adapters, lambda link: refused))
+    assert {one.subject for one in seen} == {"mdns"}
+    return [(one.state, one.message) for one in seen]
+
+
+def test_mdns_that_gets_through_is_good() -> None:
+    ((state, message),) = seen_of_mdns([LO, ETH0], status={"problems": {}})
+    assert state == "good" and "eth0" in message and "lo" not in message.split()
+
+
+@pytest.mark.parametrize(
+    ("adapters", "why"),
+    [
+        ([LO], "There is no interface but loopback."),
+        ([LO, replace(ETH0, up=False)], "eth0 is down or has no cable."),
+        ([LO, replace(ETH0, addresses=())], "eth0 has no address."),
+        ([LO, replace(ETH0, multicast=False)], "eth0 does no multicast."),
+        ([LO, replace(ETH0, name="docker0")], "docker0 is not among those that are meant."),
+    ],
+)
+def test_no_network_to_be_heard_on_is_bad_and_says_why(adapters: list[Adapter], why: str) -> None:
+    ((state, message),) = seen_of_mdns(adapters)
+    assert state == "bad" and why in message and "[discovery] interfaces" in message
+
+
+def test_a_link_that_does_not_carry_mdns_is_bad() -> None:
+    assert seen_of_mdns([ETH0], refused="the firewall holds it") == [("bad", "eth0: the firewall holds it")]
+
+
+def test_what_the_running_node_has_trouble_with_is_bad() -> None:
+    seen = seen_of_mdns([ETH0], status={"problems": {"eth0": "it is odd", "": "discovery does not run"}})
+    assert seen == [("bad", "eth0: it is odd"), ("bad", "discovery does not run")]
+
+
+def test_what_was_switched_off_is_unknown() -> None:
+    ((state, message),) = seen_of_mdns([ETH0], {"AGENT_NODE_MDNS": "false"})
+    assert state == "unknown" and "switched off" in message
+    ((state, message),) = seen_of_mdns([ETH0], {"AGENT_NODE_MDNS": "perhaps"})
+    assert state == "unknown"
+
+
+@pytest.mark.parametrize(("host", "told_so"), [("127.0.0.1", True), ("localhost,::1", True), ("0.0.0.0", False)])
+def test_a_node_on_loopback_alone_is_told_that_it_is_not_announced(host: str, told_so: bool) -> None:
+    seen = seen_of_mdns([ETH0], {"AGENT_NODE_HOST": host})
+    assert any("this machine alone" in message for _, message in seen) is told_so

@@ -18,7 +18,7 @@ from descriptor.keys import Identity
 from entryway.verdict import judge_reply
 from node.discovery.record import Heard
 from node.interfaces import Link
-from node.neighborhood import AT_ONCE, BURST, FIRST_RETRY, Neighborhood, PeerLimits
+from node.neighborhood import AT_ONCE, BURST, FIRST_RETRY, RECHECKED, Neighborhood, PeerLimits
 from node.peerbook import FLUSH_AFTER, FLUSH_AT_LEAST
 from node.peers import Answered, NoAnswer, State
 from store import Peer, Reader, Store, StoreError
@@ -386,6 +386,33 @@ async def test_who_verified_before_is_asked_before_any_number_of_strangers(world
         await trio.sleep(1)
         assert len(world.urls) == AT_ONCE
         assert "http://10.0.0.2:7420" in world.urls
+
+
+async def test_whoever_comes_now_is_met_however_many_came_before_who_do_not_answer(
+    world: World, clock: MockClock
+) -> None:
+    world.takes = 5.0
+    world.says("http://10.0.0.2:7420", ANN, descriptor(ANN))
+    async with neighborhood(world, peers=500) as one:
+        one.hear({key(str(n)): heard(Identity.generate(), f"10.0.{n // 200}.{n % 200 + 20}") for n in range(300)})
+        await trio.sleep(12)
+        one.hear({key("ann"): heard(ANN)})
+        await trio.sleep(2 * world.takes)
+        assert states(one)[ANN.id] == ["verified"]
+
+
+async def test_what_many_peers_cost_does_not_grow_with_their_number(world: World, clock: MockClock) -> None:
+    agents = [Identity.generate() for _ in range(3 * RECHECKED)]
+    for n, agent in enumerate(agents):
+        world.says(f"http://10.0.1.{n}:7420", agent, descriptor(agent, f"h{n}.home"))
+    async with neighborhood(world) as one:
+        one.hear({key(str(n)): heard(agent, f"10.0.1.{n}", handle=None) for n, agent in enumerate(agents)})
+        await trio.sleep(10 * RECHECK)
+        assert one.count(State.VERIFIED) == len(agents)
+        world.asked.clear()
+        await trio.sleep(30 * RECHECK)
+        assert 30 * RECHECKED / 1.5 <= len(world.asked) <= 30 * RECHECKED
+        assert set(world.urls) == set(world.answers)
 
 
 async def test_records_are_bounded_and_unverified_ones_go_first(world: World, clock: MockClock) -> None:
