@@ -33,21 +33,22 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
-from entryway.door import Door, Keep, KnockLimits
-from entryway.events import Feed, FeedLimits
+from entryway.door import Door, Keep
+from entryway.events import Feed
 from entryway.protections import AddressLimits
-from entryway.registry import Registry, RegistryLimits
+from entryway.registry import Registry
 from entryway.requests import Means
 from entryway.roster import enforced
 from entryway.routes import Entryway
-from entryway.server import Server, ServerLimits
+from entryway.server import Server
 from entryway.snapshot import Damaged, Published, Snapshot, card_representation, published
 from node.addresses import listen, urls
 from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
-from node.config import FollowingLimits, Limits, RegistryRole, Settings, changed, served_of
+from node.bounds import feed_limits, follow_limits, knock_limits, registry_limits, server_limits
+from node.config import Settings, changed, served_of
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
-from node.following import Following, FollowLimits, follow_document
+from node.following import Following, follow_document
 from node.handlers.behind import Behind
 from node.handlers.settings import Served
 from node.home import Home
@@ -424,43 +425,6 @@ class Daemon:
         while interval is not None:
             self._notifier.watchdog()
             await trio.sleep(interval)
-
-
-def knock_limits(limits: Limits) -> KnockLimits:
-    """The settings as the door takes them."""
-    return KnockLimits(limits.knock_wait, limits.knocks_per_day)
-
-
-def follow_limits(limits: FollowingLimits) -> FollowLimits:
-    """The settings as those who follow take them."""
-    return FollowLimits(versions=limits.followed_versions, bytes=limits.followed_bytes)
-
-
-def registry_limits(role: RegistryRole) -> RegistryLimits:
-    """The settings as the registry takes them."""
-    return RegistryLimits(versions_of_subject=role.registry_versions, puts_per_hour=role.registry_puts_per_hour)
-
-
-def feed_limits(limits: Limits) -> FeedLimits:
-    """The settings as the event feed takes them."""
-    return FeedLimits(
-        subscribers=limits.subscribers,
-        subscribers_per_address=limits.subscribers_per_address,
-        write_wait=limits.write_wait,
-    )
-
-
-def server_limits(limits: Limits) -> ServerLimits:
-    """The settings as the server takes them."""
-    return ServerLimits(
-        limits.header_block,
-        limits.header_wait,
-        limits.body_wait,
-        limits.idle_wait,
-        limits.write_wait,
-        limits.drain_wait,
-        limits.connections,
-    )
 
 
 def _unapplied(descriptor: Descriptor, served: Served) -> Sequence[Finding]:

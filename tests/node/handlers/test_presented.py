@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptor.view import Money
-from entryway.boundary import Resource
-from entryway.work import Bounds
+from entryway.work import Bounds, Resource
 from node.handlers.presented import fence, presented
 from tests.node.handlers.parts import CALLER, offering, order
 
