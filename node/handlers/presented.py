@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 
 from descriptor.strictjson import JsonValue
 from descriptor.view import Money, Offering
-from entryway.work import Order
+from entryway.work import Order, Resource
 
 TEXT = "text"
 
@@ -35,7 +35,7 @@ def presented(order: Order, task_id: str, offering: Offering, seconds: float) ->
     if texts:
         told["fenced"] = {name: fence(text, order.caller) for name, text in texts.items()}
     if order.resources:
-        told["resources"] = [{"kind": one.kind, "access": one.access, **_locator(one)} for one in order.resources]
+        told["resources"] = [_resource(one) for one in order.resources]
     if order.settings:
         told["settings"] = dict(order.settings)
     told["limits"] = _limits(order, seconds)
@@ -63,9 +63,9 @@ def _texts(values: Mapping[str, JsonValue], offering: Offering) -> dict[str, str
     }
 
 
-def _locator(resource: object) -> dict[str, JsonValue]:
-    locator = getattr(resource, "locator", None)
-    return {} if locator is None else {"locator": locator}
+def _resource(resource: Resource) -> dict[str, JsonValue]:
+    told: dict[str, JsonValue] = {"kind": resource.kind, "access": resource.access}
+    return told if resource.locator is None else {**told, "locator": resource.locator}
 
 
 def _limits(order: Order, seconds: float) -> dict[str, JsonValue]:

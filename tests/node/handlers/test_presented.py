@@ -32,8 +32,12 @@ def test_authority_that_is_empty_is_told_as_that() -> None:
 
 def test_resources_settings_and_every_bound_are_told() -> None:
     bounds = Bounds(9, Money(5, "EUR"), Money(6, "USD"), 7, frozenset({"job_seconds"}))
-    found = told(resources=(Resource("git", "read"),), settings={"language": "French"}, bounds=bounds)
-    assert found["resources"] == [{"kind": "git", "access": "read"}]
+    resources = (Resource("git", "read"), Resource("git", "read-write", "https://git.example/house"))
+    found = told(resources=resources, settings={"language": "French"}, bounds=bounds)
+    assert found["resources"] == [
+        {"kind": "git", "access": "read"},
+        {"kind": "git", "access": "read-write", "locator": "https://git.example/house"},
+    ]
     assert found["settings"] == {"language": "French"}
     assert found["limits"] == {
         "seconds": 5.0,
