@@ -12,7 +12,7 @@ import pytest
 from descriptor.digests import digest_of
 from descriptor.projections.agentdoc_check import CHECKS
 from node.home import Home
-from store import Follow, Peer, Reported, Store
+from store import Copy, Follow, Peer, Reported, Store
 from tests.descriptor.projections.samples import sample
 from tests.entryway.parts import OTHER, document
 from tests.node.parts import draft, new_home, told
@@ -83,15 +83,10 @@ def test_of_a_peer_from_what_was_fetched_and_kept(home: Home, target: str) -> No
 def test_of_an_agent_that_is_followed_with_what_was_noticed(home: Home, target: str) -> None:
     report = Reported(8.0, "rollback", "It went back.", digest_of(THEIRS))
     with Store.open(home.database) as store:
-        store.put_follow(Follow(OTHER.id, "http://192.0.2.1:7420", 1.0, 3, True, (report,)))
-        store.keep(
-            data=THEIRS,
-            digest=digest_of(THEIRS),
-            subject=OTHER.id,
-            agent_version="1.4.0",
-            published_at=7.0,
-            current=True,
-        )
+        follow = Follow(OTHER.id, "http://192.0.2.1:7420", 1.0, 3, True, (report,))
+        store.add_follow(follow)
+        digest = digest_of(THEIRS)
+        assert store.take_in(follow, copy=Copy(THEIRS, digest, "1.4.0", 7.0), current=digest)
     members = told("agentdoc", target, "--json", home=home).document()
     standing = members["sections"]["standing"]
     assert [one["digest"] for one in standing["versions"]] == [digest_of(THEIRS)]

@@ -173,7 +173,7 @@ def test_a_wrong_flag_is_named_as_it_is_typed() -> None:
         ("port = 1\n", "there is no setting port outside every section; it stands in [http]"),
         ("[limit]\nconnections = 1\n", "there is no section [limit]; the nearest is limits"),
         ("[limits]\nconections = 1\n", "the nearest is connections in [limits]"),
-        ("[zzz]\n", "there are agent, http, discovery, following, registry, limits, log"),
+        ("[zzz]\n", "there are agent, http, discovery, following, registry, limits, jobs, log, handlers"),
         ("[http]\n'\\u001b[2J' = 1\n", "there is no setting '\\\\u001b[2J'"),
         ('[http]\n"\\u001b[2J" = 1\n', "there is no setting '\\x1b[2J'"),
     ],

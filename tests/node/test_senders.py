@@ -13,7 +13,7 @@ from descriptor.digests import digest_of
 from entryway.errors import EntrywayError
 from node.archive import StoreArchive
 from node.senders import KeptSenders
-from store import Peer, Reader, Store
+from store import Copy, Peer, Reader, Store
 from tests.entryway.parts import OTHER, OWNER, document
 from tests.node.parts import NOW, damage
 
@@ -37,7 +37,7 @@ def heard(store: Store, data: bytes, agent_id: str = OTHER.id) -> None:
 
 def kept(store: Store, data: bytes, agent_id: str = OTHER.id) -> None:
     """The agent is followed, or handed this over."""
-    store.keep(data=data, digest=digest_of(data), subject=agent_id, agent_version="1", published_at=NOW, current=True)
+    store.keep(agent_id, Copy(data, digest_of(data), "1", NOW), current=True)
 
 
 async def known(path: Path, agent_id: str = OTHER.id) -> Any:
