@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from agentfile.findings import AgentFileError
 from agentfile.model import AgentFile
-from agentfile.parser import parse
+from agentfile.parser import MAX_BYTES, parse
 from agentfile.shapes import write
 from agentfile.vocabulary import SCHEMA
-from descriptor.strictjson import MAX_BYTES, JsonValue
+from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
 
 _LONGEST_SLUG = 40

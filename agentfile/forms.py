@@ -1,7 +1,7 @@
 """The forms that members of an `.agent` file have, and what keeps a member from having its own.
 
 As in `descriptor.rules.forms`, each function looks at one member, `name`, of one object, `holder`, which stands at
-`path`, and yields the problem with it. What is otherwise here: the format says where a text may not be empty, so any
+`path`, and gives the problems with it. What is otherwise here: the format says where a text may not be empty, so any
 other may be, and one of blanks is not empty.
 
 The invariant: what a message says of a value costs the same for every value. A text is looked at in its beginning
@@ -20,6 +20,7 @@ from descriptor.strictjson import JsonValue
 
 _SHOWN = 1_000
 _MOST_SEARCHED = 2**17
+_SOUND: tuple[Problem, ...] = ()  # what nearly every member is: said without a generator
 
 Path = tuple[str | int, ...]
 Holder = Mapping[str, JsonValue]
@@ -77,23 +78,40 @@ def searched(texts: Iterable[tuple[Holder, str, Path]]) -> Iterator[tuple[Path, 
             room = max(0, room - len(value))
 
 
-def word(holder: Holder, name: str, path: Path, words: Sequence[str], *, required: bool = False) -> Iterator[Problem]:
+def searched_all(texts: Iterable[str]) -> Iterator[Leak | None]:
+    """The first thing that each text gives away, in the first 131,072 characters of them all."""
+    room = _MOST_SEARCHED
+    for text in texts:
+        yield next(leaks(text[:room]), None)
+        room = max(0, room - len(text))
+
+
+def word(holder: Holder, name: str, path: Path, words: Sequence[str], *, required: bool = False) -> Iterable[Problem]:
     """One word of a closed vocabulary, spelled as it stands there."""
+    value = holder.get(name)
+    if isinstance(value, str) and value in words:
+        return _SOUND
     return forms.word(_brief(holder, name), name, path, words, required=required)
 
 
-def flag(holder: Holder, name: str, path: Path, *, required: bool = False) -> Iterator[Problem]:
+def flag(holder: Holder, name: str, path: Path, *, required: bool = False) -> Iterable[Problem]:
     """`true` or `false`."""
+    if isinstance(holder.get(name), bool):
+        return _SOUND
     return forms.flag(_brief(holder, name), name, path, required=required)
 
 
-def mapping(holder: Holder, name: str, path: Path, *, required: bool = False) -> Iterator[Problem]:
+def mapping(holder: Holder, name: str, path: Path, *, required: bool = False) -> Iterable[Problem]:
     """An object."""
+    if isinstance(holder.get(name), dict) or (name not in holder and not required):
+        return _SOUND
     return forms.mapping(_brief(holder, name), name, path, required=required)
 
 
-def items(holder: Holder, name: str, path: Path, *, required: bool = False) -> Iterator[Problem]:
+def items(holder: Holder, name: str, path: Path, *, required: bool = False) -> Iterable[Problem]:
     """A list, of whatever."""
+    if isinstance(holder.get(name), list) or (name not in holder and not required):
+        return _SOUND
     return forms.items(_brief(holder, name), name, path, required=required)
 
 
@@ -112,38 +130,47 @@ def _brief(holder: Holder, name: str) -> Holder:
     return {name: value[:_SHOWN]} if isinstance(value, str) and len(value) > _SHOWN else holder
 
 
-def string(holder: Holder, name: str, path: Path, *, required: bool = False, filled: bool = False) -> Iterator[Problem]:
+def string(holder: Holder, name: str, path: Path, *, required: bool = False, filled: bool = False) -> Iterable[Problem]:
     """A text. `filled`: not an empty one."""
-    if name not in holder:
-        if required:
-            yield pointer_to(*path, name), f"`{name}` is missing; it has to be text."
-    elif not isinstance(holder[name], str):
-        yield pointer_to(*path, name), f"`{name}` is {shown(holder[name])}; it has to be text."
-    elif filled and not holder[name]:
-        yield pointer_to(*path, name), f"`{name}` is empty."
+    value = holder.get(name)
+    if isinstance(value, str):
+        return _SOUND if value or not filled else ((pointer_to(*path, name), f"`{name}` is empty."),)
+    if name in holder:
+        return ((pointer_to(*path, name), f"`{name}` is {shown(value)}; it has to be text."),)
+    return ((pointer_to(*path, name), f"`{name}` is missing; it has to be text."),) if required else _SOUND
 
 
 def strings(
     holder: Holder, name: str, path: Path, *, required: bool = False, filled: bool = False
-) -> Iterator[Problem]:
+) -> Iterable[Problem]:
     """A list of texts, of any length. `filled`: none of them is empty, or of blanks."""
-    yield from items(holder, name, path, required=required)
     value = holder.get(name)
-    for index, entry in enumerate(value if isinstance(value, list) else ()):
+    if not isinstance(value, list):
+        return items(holder, name, path, required=required)
+    return _SOUND if all(_is_sound(entry, filled) for entry in value) else _unsound(value, (*path, name), filled)
+
+
+def _is_sound(entry: JsonValue, filled: bool) -> bool:
+    return isinstance(entry, str) and not (filled and not entry.strip())
+
+
+def _unsound(entries: Sequence[JsonValue], path: Path, filled: bool) -> Iterator[Problem]:
+    for index, entry in enumerate(entries):
         if not isinstance(entry, str):
-            yield pointer_to(*path, name, index), f"This entry is {shown(entry)}; it has to be text."
-        elif filled and not entry.strip():
-            yield pointer_to(*path, name, index), "This entry is empty."
+            yield pointer_to(*path, index), f"This entry is {shown(entry)}; it has to be text."
+        elif not _is_sound(entry, filled):
+            yield pointer_to(*path, index), "This entry is empty."
 
 
 def number(
     holder: Holder, name: str, path: Path, *, least: float | None = None, most: float | None = None
-) -> Iterator[Problem]:
+) -> Iterable[Problem]:
     """A number between `least` and `most`, both allowed."""
     if name not in holder:
-        return
+        return _SOUND
     value = holder[name]
     if not isinstance(value, int | float) or isinstance(value, bool):
-        yield pointer_to(*path, name), f"`{name}` is {shown(value)}; it has to be a number."
-    elif (least is not None and value < least) or (most is not None and value > most):
-        yield pointer_to(*path, name), f"`{name}` is {value}; it has to be from {least} to {most}."
+        return ((pointer_to(*path, name), f"`{name}` is {shown(value)}; it has to be a number."),)
+    if (least is not None and value < least) or (most is not None and value > most):
+        return ((pointer_to(*path, name), f"`{name}` is {value}; it has to be from {least} to {most}."),)
+    return _SOUND

@@ -33,12 +33,13 @@ from agentfile.shapes import read
 from descriptor.errors import DescriptorError
 from descriptor.levels import levels
 from descriptor.rules.table import Severity
-from descriptor.strictjson import MAX_BYTES, MAX_DEPTH, JsonValue
+from descriptor.strictjson import MAX_DEPTH, JsonValue
 from descriptor.strictjson import parse as parse_json
 
-# The smallest facts of a `memory` are what a file can hold most of; `MAX_BYTES` of them stay below both numbers.
-MAX_OBJECTS = 50_000
-MAX_VALUES = 150_000
+# Pages and facts are what a file can hold most of, and no declaration is: a personal export of years fits in these.
+MAX_BYTES = 8 * 2**20
+MAX_OBJECTS = 100_000
+MAX_VALUES = 400_000
 
 # A file full of one mistake is shown its first hundred: enough to see it, and bounded for whoever shows it.
 MOST_FINDINGS_OF_A_RULE = 100
@@ -76,8 +77,8 @@ class Parsed:
 def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Parsed:
     """The `.agent` file that `data` is, with everything that is wrong with it. Raises nothing.
 
-    `max_bytes` counts bytes; `max_depth` counts arrays and objects inside one another. Beside these, 50,000 objects
-    and 150,000 values in all are the most that are read.
+    `max_bytes` counts bytes; `max_depth` counts arrays and objects inside one another. Beside these, 100,000
+    objects and 400,000 values in all are the most that are read.
 
     Source: 18.
 
@@ -93,7 +94,7 @@ def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
         return Parsed(None, _findings(rule, [(error.pointer or "", error.message)]))
     if refused := _findings(TOP, top_problems(value)):
         return Parsed(None, refused)
-    document: Document = value if isinstance(value, dict) else {}
+    document = Document(value if isinstance(value, dict) else {})
     if refused := _findings(SCHEMA_MARKER, schema_problems(document)):
         return Parsed(None, refused)
     if refused := _findings(LIMITS, _too_many(data, value)):
@@ -110,7 +111,7 @@ def _unknown_schema_first(data: bytes) -> tuple[Finding, ...]:
         schema = json.loads(match["schema"]) if match else None
     except ValueError:  # not UTF-8, or an escape that JSON does not have: the whole is not JSON
         return ()
-    return _findings(SCHEMA_MARKER, schema_problems({"$schema": schema})) if match else ()
+    return _findings(SCHEMA_MARKER, schema_problems(Document({"$schema": schema}))) if match else ()
 
 
 def _too_many(data: bytes, value: JsonValue) -> Iterator[Problem]:

@@ -305,6 +305,19 @@ _KEYWORDS: Mapping[str, Keyword] = {
     "items": _items,
 }
 
+KEYWORDS = (
+    frozenset(_KEYWORDS)
+    | _NOT_APPLIED
+    | frozenset(
+        (
+            *("$schema", "$id", "$comment", "$defs", "definitions", "title", "description", "default", "examples"),
+            *("format", "deprecated", "readOnly", "writeOnly"),
+            *("contentEncoding", "contentMediaType", "contentSchema"),
+        )
+    )
+)
+"""Every keyword of JSON Schema 2020-12, and those that came before."""
+
 
 def _at(path: Path) -> str:
     return quoted(pointer_to(*path)) if path else "the value"

@@ -10,10 +10,10 @@ with `one`, `each`, `each_of` or `TEXTS`; what reads, writes and walks through a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from descriptor.strictjson import JsonValue
 
@@ -79,23 +79,27 @@ TEXTS = shaped(Shape(many=True))
 
 @dataclass(frozen=True)
 class Member:
-    """One member that a model names: its `field` there, its `name` in JSON."""
+    """One member that a model names: its `field` there, its `name` in JSON. `plain`: it holds JSON as it is."""
 
     field: str
     name: str
     shape: Shape
+    plain: bool
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a model names: its `members` in its order, which of them hold models, and their names.
+    """What a model names: its `members` in its order, by their names too.
 
-    `closed`: it has no `other`.
+    `nested`: the names of the members that hold models, of which class their objects are, and whether they are lists.
+    `defaults`: of its fields that have one, but `other`. `closed`: it has no `other`.
     """
 
     members: tuple[Member, ...]
-    nested: tuple[Member, ...]
+    by_name: Mapping[str, Member]
+    nested: tuple[tuple[str, Callable[[JsonValue], type[Any]], bool], ...]
     names: frozenset[str]
+    defaults: Mapping[str, Any]
     closed: bool
 
 
@@ -108,24 +112,36 @@ def plan(model: type[Any]) -> Plan:
 def _plan(model: Any) -> Plan:
     named = [one for one in fields(model) if one.name != _OTHER]
     shapes = [(one.name, one.metadata.get(_KEY, Shape())) for one in named]
-    members = tuple(Member(field, shape.name or _camel(field), shape) for field, shape in shapes)
-    nested = tuple(member for member in members if member.shape.of is not None)
-    names = frozenset(member.name for member in members)
-    return Plan(members, nested, names, closed=len(named) == len(fields(model)))
+    members = tuple(
+        Member(field, shape.name or _camel(field), shape, plain=shape.of is None and not shape.many)
+        for field, shape in shapes
+    )
+    nested = tuple((one.name, one.shape.of, one.shape.many) for one in members if one.shape.of is not None)
+    by_name = {member.name: member for member in members}
+    defaults = {one.name: one.default for one in named if one.default is not MISSING}
+    return Plan(members, by_name, nested, frozenset(by_name), defaults, closed=len(named) == len(fields(model)))
 
 
 def read(model: type[Model], value: JsonValue) -> Model:
     """`value`, which the rules have accepted, as a `model`."""
     if issubclass(model, BareText):
         return model(str(value))
-    members = dict(value) if isinstance(value, dict) else {}
-    found = {
-        one.field: _read(one.shape, members.pop(one.name))
-        for one in plan(model).members
-        if one.name in members and (one.shape.fits is None or one.shape.fits(members[one.name]))
-    }
-    make: Callable[..., Model] = model
-    return make(**found) if plan(model).closed else make(**found, other=members)
+    known = plan(model)
+    found: dict[str, Any] = {}
+    other: dict[str, JsonValue] = {}
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        member = known.by_name.get(name)
+        if member is None or (member.shape.fits is not None and not member.shape.fits(inner)):
+            other[name] = inner
+        else:
+            found[member.field] = inner if member.plain else _read(member.shape, inner)
+    if not known.closed:
+        found[_OTHER] = other
+    # As its constructor would make it, which sets each field of a frozen class by a call; a file has thousands.
+    made = object.__new__(model)
+    made.__dict__.update(known.defaults)
+    made.__dict__.update(found)
+    return made
 
 
 def write(value: object) -> JsonValue:
@@ -140,25 +156,41 @@ def write(value: object) -> JsonValue:
     return {**named, **{name: inner for name, inner in getattr(value, _OTHER, {}).items() if name not in named}}
 
 
-def objects(
-    model: type[Any], members: Mapping[str, JsonValue], path: Path = ()
-) -> Iterator[tuple[type[Any], Mapping[str, JsonValue], Path]]:
-    """Every object within `members` that `model` or a model in it describes, itself first. Any JSON will do."""
-    yield model, members, path
-    for member in plan(model).nested:
-        value, of, place = members.get(member.name), member.shape.of, (*path, member.name)
-        if of is None:
-            continue
-        if isinstance(value, dict) and not member.shape.many:
-            yield from objects(of(value), value, place)
-        elif isinstance(value, list) and member.shape.many:
+def unnamed(model: type[Any], members: Mapping[str, JsonValue]) -> list[tuple[type[Any], str, Path]]:
+    """Every member that `model` and the models in it do not name, wherever they describe an object in `members`.
+
+    Each with the class of its object and the object's path. `members`: any JSON.
+    """
+    found: list[tuple[type[Any], str, Path]] = []
+    _look(model, members, None, found)
+    return found
+
+
+_Place: TypeAlias = tuple["_Place | None", str | int]  # of an object: that of its holder, and the step from there
+
+
+def _look(model: type[Any], members: Mapping[str, JsonValue], place: _Place | None, found: list[Any]) -> None:
+    known = plan(model)
+    if not members.keys() <= known.names:
+        path = _path(place)
+        found += ((model, name, path) for name in members if name not in known.names)
+    for name, of, many in known.nested:
+        value = members.get(name)
+        if isinstance(value, dict) and not many:
+            _look(of(value), value, (place, name), found)
+        elif isinstance(value, list) and many:
+            at = (place, name)
             for index, entry in enumerate(value):
-                if not isinstance(entry, dict):
-                    continue
-                if plan(inner := of(entry)).nested:
-                    yield from objects(inner, entry, (*place, index))
-                else:
-                    yield inner, entry, (*place, index)
+                if isinstance(entry, dict):
+                    _look(of(entry), entry, (at, index), found)
+
+
+def _path(place: _Place | None) -> Path:
+    steps: list[str | int] = []
+    while place is not None:
+        place, step = place
+        steps.append(step)
+    return tuple(reversed(steps))
 
 
 def _read(shape: Shape, value: JsonValue) -> Any:

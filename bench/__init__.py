@@ -4,6 +4,7 @@
     servers     the node, uvicorn with starlette, the a2a-sdk card route and nginx, each a process of its own
     load        wrk, or the bundled `generator` where there is no wrk
     rounds      who is asked what, again and again, in turns
+    showing     what it costs to make the AgentDoc and the pages
     single      what is not a load: start, publish
     report      medians, spreads, ratios, and whether each target is met
 

@@ -19,8 +19,9 @@ from typing import NoReturn
 
 import click
 
-from bench import checking, neighbors, subscribers
+from bench import neighbors
 from bench import servers as start
+from bench.alone import ALONE, Place
 from bench.documents import DOCUMENT_BYTES, FilledHome, fill_home
 from bench.errors import BenchError
 from bench.load import load_for
@@ -31,19 +32,18 @@ from bench.servers import Running
 from bench.single import publish_milliseconds, start_seconds
 from descriptor.timestamps import format_timestamp
 
-SINGLE = ("start", "memory", "publish", "check", "subscribers", "neighbors")
+PARTS = (*SERVER_OF, "start", "memory", "publish", *ALONE)
 VERSIONS = {"node_10": 10, "node_100000": 100_000}
 FULL = Schedule(rounds=3, seconds=5, warm_up=1)
 QUICK = Schedule(rounds=1, seconds=1, warm_up=1)
 STARTS, PUBLISHES = 5, 200
 SETTLE = 5.0  # seconds from the last start until a node counts as idle
-REST, QUICK_REST = 60.0, 10.0  # seconds that a node among neighbors is watched
 LONGEST = 900  # seconds in which everything is over, one way or the other
 
 
 @click.command()
 @click.option("--quick", is_flag=True, help="One round of a second each: whether it works, not how fast it is.")
-@click.option("--only", multiple=True, type=click.Choice([*SERVER_OF, *SINGLE]), help="Measure this; several times.")
+@click.option("--only", multiple=True, type=click.Choice(PARTS), help="Measure this; several times.")
 @click.option("--check", is_flag=True, help="Exit with 1 when a target is missed.")
 def main(quick: bool, only: tuple[str, ...], check: bool) -> None:
     """Measure the node on this machine, side by side with other servers."""
@@ -51,7 +51,7 @@ def main(quick: bool, only: tuple[str, ...], check: bool) -> None:
     signal.signal(signal.SIGALRM, _stop)
     signal.alarm(LONGEST)
     try:
-        report = _run(QUICK if quick else FULL, set(only or (*SERVER_OF, *SINGLE)))
+        report = _run(QUICK if quick else FULL, set(only or PARTS))
     except (BenchError, OSError) as error:
         click.echo(f"bench: {error}", err=True)
         raise SystemExit(3) from None
@@ -101,23 +101,13 @@ def _run(schedule: Schedule, wanted: set[str]) -> Document:
             report["publish_milliseconds"] = {
                 name: percentiles(_published(name, homes[name])) for name in homes if name in running
             }
-        checked = {}
-        if "check" in wanted:
-            _tell("checking Descriptors")
-            checked = report["check"] = checking.measure(checking.documents(time.time()))
-        listening = {}
-        if "subscribers" in wanted:
-            _tell("listening to events")
-            home = fill_home(directory / "events", 1)
-            listening = report["subscribers"] = subscribers.measure(home, directory, cores.server)
-        around = {}
-        if "neighbors" in wanted:
-            _tell(f"meeting {neighbors.PEERS} neighbors")
-            home = fill_home(directory / "neighbors", 1)
-            rest = QUICK_REST if schedule is QUICK else REST
-            around = report["neighbors"] = neighbors.measure(home, directory, cores.server, rest)
+        place = Place(directory, cores.server, schedule)
+        for name, (doing, measure) in ALONE.items():
+            if name in wanted:
+                _tell(doing)
+                report[name] = measure(place)
         idle_rss = idle["node_10"]["rss_mib"] if "node_10" in idle else None
-        report["targets"] = targets(measured, idle_rss, starts, checked, listening, around)
+        report["targets"] = targets(measured, idle_rss, starts, report)
     report["took_seconds"] = round(time.monotonic() - began, 1)
     return report
 

@@ -30,9 +30,10 @@ from entryway.routes import Entryway
 from entryway.server import Server
 from entryway.snapshot import published
 from node.addresses import listen
+from node.bounds import feed_limits, server_limits
 from node.config import Limits
-from node.daemon import feed_limits, server_limits
 from node.discovery.record import SERVICE, Advert, instance_names, text_of
+from node.projecting import card_bytes, serving_at
 from store import Event, Knock, Version
 
 PORT = 7420
@@ -71,11 +72,12 @@ class Agent:
     async def serve(self) -> None:
         """Answers at its address until it is canceled."""
         limits = Limits()
+        card = card_bytes(self.descriptor, serving_at([f"http://{self.address}:{PORT}"], None), self.identity)
         entryway = Entryway(
             self.identity,
             self,
             time.time,
-            snapshot=published(self.descriptor, 1, self.published_at),
+            snapshot=published(self.descriptor, 1, self.published_at, card),
             door=Door(NO_POLICY, (), self.keep),
             feed=Feed(self, lambda: self.descriptor.digest, head=0, limits=feed_limits(limits)),
             body_limit=limits.entryway_body,

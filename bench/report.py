@@ -39,9 +39,11 @@ RATIOS = (
 IDLE_RSS_MIB = 60.0
 START_SECONDS = 1.0
 CHECK_MILLISECONDS = {4096: 2.0, 1_048_576: 150.0}  # by the size of the document, in bytes
+AGENTFILE_MILLISECONDS = 5.0  # to read and check an `.agent` file of 50 KiB
 READER_KIB = 32.0  # of memory for each reader of events
 RESTING_PERCENT = 1.0  # of a core, among many neighbors of whom nothing is new
 CHECK_MEMORY = 12.0  # times the size of the document
+PAGE_MILLISECONDS = 5.0  # of the processor for `GET /`
 
 
 def spread(values: Sequence[float], digits: int = 1) -> Document:
@@ -75,15 +77,14 @@ def targets(
     measured: Mapping[str, Sequence[Measured]],
     idle_rss_mib: float | None,
     start: Sequence[float] | None,
-    checked: Mapping[int, Mapping[str, float]],
-    listening: Mapping[str, Any],
-    neighbors: Mapping[str, Any],
+    alone: Mapping[str, Any],
 ) -> list[Document]:
-    """Every target with its figure and whether it is met.
+    """Every target with its figure and whether it is met. `alone`: what `bench.alone` measured, by name.
 
     A ratio is of the medians of requests a second. Beside it stands `by_processor`: the same ratio if each server had
     its core to itself, from the time of the processor that a request takes; other load on the machine moves it less.
     """
+    checked, listening = alone.get("check", {}), alone.get("subscribers", {})
     return [
         *(_ratio(one, measured) for one in RATIOS),
         _target("idle_rss_mib", idle_rss_mib, "under", IDLE_RSS_MIB),
@@ -92,13 +93,23 @@ def targets(
             _target(f"check_ms_{size}", checked[size]["check_ms"] if size in checked else None, "under", most)
             for size, most in CHECK_MILLISECONDS.items()
         ),
+        _target("agentfile_ms_51200", alone.get("agentfile", {}).get("parse_ms"), "under", AGENTFILE_MILLISECONDS),
         _target(
             "kib_each_reader",
-            max((one["kib_each"] for one in listening.values() if isinstance(one, dict)), default=None),
+            max(
+                (one["kib_each"] for one in listening.values() if isinstance(one, dict)),
+                default=None,
+            ),
             "under",
             READER_KIB,
         ),
-        _target("cpu_percent_at_rest", neighbors.get("cpu_percent_at_rest"), "under", RESTING_PERCENT),
+        _target("cpu_percent_at_rest", alone.get("neighbors", {}).get("cpu_percent_at_rest"), "under", RESTING_PERCENT),
+        _target(
+            "page_request_ms",
+            _middle(measured["page"], "cpu_us_per_request") / 1000 if "page" in measured else None,
+            "under",
+            PAGE_MILLISECONDS,
+        ),
         _target(
             "check_memory_times_size",
             max((one["memory_times_size"] for one in checked.values()), default=None),

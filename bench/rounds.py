@@ -23,6 +23,7 @@ DESCRIPTORS = "/descriptors/"
 
 SERVER_OF = {
     "well_known": "node_10",
+    "page": "node_10",
     "exchange_2_msgpack": "node_10",
     "exchange_2_json": "node_10",
     "by_digest_10": "node_10",
@@ -69,6 +70,9 @@ def contestant(name: str, homes: Mapping[str, FilledHome]) -> Contestant:
     match name:
         case "well_known" | "starlette" | "nginx":
             return Contestant(lambda _round: Question([WELL_KNOWN]), lambda _path, body: body == current)
+        case "page":
+            agent = json.loads(current)["subject"]["id"].encode()
+            return Contestant(lambda _round: Question(["/"]), lambda _path, body: agent in body and b"</html>" in body)
         case "a2a_card":
             path = "/.well-known/agent-card.json"
             return Contestant(lambda _round: Question([path]), lambda _path, body: _says_the_same(body, current))

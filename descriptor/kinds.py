@@ -52,6 +52,16 @@ def is_media_type(text: str) -> bool:
     return _MEDIA_TYPE.fullmatch(text) is not None
 
 
+def media_type_of(ending: str) -> str | None:
+    """The media type of files whose names end in `ending`, without its dot; `None` where that is not well known.
+
+    >>> media_type_of("CSV"), media_type_of("link")
+    ('text/csv', None)
+    """
+    meant = _MEANT.get(ending.lower())
+    return meant if meant is not None and is_media_type(meant) else None
+
+
 def kind_problem(text: str) -> str | None:
     """Why `text` is no kind, in a sentence for people; `None` when it is one.
 

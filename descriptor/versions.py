@@ -34,6 +34,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from packaging.version import Version
@@ -68,6 +69,22 @@ def compare(a: str, b: str, order: str) -> int:
         )
     first, second = read(a), read(b)
     return int(first > second) - int(first < second)
+
+
+def surely_below(a: str, b: str) -> bool:
+    """Whether `a` sorts before `b` under every order that reads both.
+
+    Which order its operator chose is not declared in a Descriptor, so a reader says that a version went back only when
+    no order has it otherwise. Natural order reads every string.
+
+    >>> surely_below("1.9", "1.10"), surely_below("1.0", "1.0-rc1")
+    (True, False)
+    """
+    results = []
+    for order in ORDERS:
+        with suppress(DescriptorError):
+            results.append(compare(a, b, order))
+    return all(result < 0 for result in results)
 
 
 def _natural(text: str) -> tuple[_Part, ...]:

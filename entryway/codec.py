@@ -64,14 +64,17 @@ def reply_codec(accept: bytes | None, asked: Codec) -> Codec:
     return asked
 
 
-def decode(body: bytes, codec: Codec) -> JsonValue:
-    """The value of a body. Raises EntrywayError INVALID_ENVELOPE for anything that is not strictly well formed."""
+def decode(body: bytes, codec: Codec, *, max_values: int = MAX_VALUES) -> JsonValue:
+    """The value of a body, made of `max_values` values at most.
+
+    Raises EntrywayError INVALID_ENVELOPE for anything that is not strictly well formed.
+    """
     try:
         if codec is Codec.JSON:
             value = parse_json(body, max_bytes=len(body), max_depth=MAX_NESTING)
-            _refuse_many(value)
+            _refuse_many(value, max_values)
             return value
-        return _as_json(_unpack(body), MAX_NESTING, [MAX_VALUES])
+        return _as_json(_unpack(body), MAX_NESTING, [max_values])
     except (DescriptorError, msgpack.UnpackException, ValueError):
         # ValueError is what msgpack raises for most of what it refuses, bad UTF-8 and trailing bytes among it.
         raise invalid_envelope() from None
@@ -104,8 +107,7 @@ def _unpack(body: bytes) -> object:
     return msgpack.unpackb(body, raw=False, strict_map_key=True, object_pairs_hook=_no_duplicates, max_ext_len=0)
 
 
-def _refuse_many(value: object) -> None:
-    left = MAX_VALUES
+def _refuse_many(value: object, left: int) -> None:
     waiting = [value]
     while waiting:
         one = waiting.pop()

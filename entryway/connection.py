@@ -1,8 +1,9 @@
 """One connection, from accept to close, between the socket and what answers.
 
 The invariant: every wait has a deadline, whatever the other side does. A connection is one task with one cancel scope,
-made once; its deadline is moved as the conversation goes on: idle, headers, body, write. What is kept for it is at most
-one header block, one body and one batch of answers.
+made once; its deadline is moved as the conversation goes on: idle, headers, body, write. Work that is waited for has
+its own bound, and is left when the peer goes. What is kept for a connection is at most one header block, one body and
+one batch of answers.
 
 The socket is used directly: an answer goes out without a checkpoint when the kernel takes it whole, and the task waits
 only where it must.
@@ -20,7 +21,7 @@ import structlog
 import trio
 
 from entryway.errors import EntrywayError
-from entryway.http import Request, RequestParser, Response, Streaming
+from entryway.http import Request, RequestParser, Response, Streaming, Working
 from entryway.protections import Bucket
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class Wait(Enum):
     HEADERS = "headers"
     BODY = "body"
     WRITE = "write"
+
+
+class _PeerGoneError(OSError):
+    """The peer went away before it was answered."""
 
 
 class Connection:
@@ -131,7 +136,7 @@ class Connection:
                     return True
                 answer = refused
             elif not isinstance(answer, Response):
-                answer = await self._later(answer, request)
+                answer = await self._later(answer, request, batch)
             close = not request.keep_alive or self._server.stopping.is_set()
             for part in self._laid_out(answer, head=request.method == b"HEAD", close=close):
                 batch.append(part)
@@ -177,7 +182,7 @@ class Connection:
             if self._server.addresses is not None:
                 self._server.addresses.disconnect(self._key)
 
-    def _respond(self, request: Request) -> Response | Streaming | Awaitable[Response]:
+    def _respond(self, request: Request) -> Response | Streaming | Awaitable[Response | Working]:
         request.peer = self._key
         if self._bucket is not None:
             wait = self._bucket.take(trio.current_time())
@@ -190,13 +195,48 @@ class Connection:
         except Exception:  # the edge of the node: one faulty answer must not end the others
             return self._failed(request)
 
-    async def _later(self, answer: Awaitable[Response], request: Request) -> Response:
+    async def _later(self, answer: Awaitable[Response | Working], request: Request, batch: list[bytes]) -> Response:
         self._waiting_for = Wait.WRITE
         self._extend(self._server.limits.write_wait)
         try:
-            return await answer
+            found = await answer
+            return await self._worked(found, batch) if isinstance(found, Working) else found
+        except _PeerGoneError:
+            raise
         except Exception:  # as above
             return self._failed(request)
+
+    async def _worked(self, work: Working, batch: list[bytes]) -> Response:
+        """Waits for work without a deadline of the connection's own; what was answered before does not wait for it.
+
+        Raises _PeerGoneError when the peer goes away, once the work has been left.
+        """
+        try:
+            await self._send_all(batch)
+        except OSError:
+            await work.leave()
+            raise _PeerGoneError from None
+        self._scope.deadline = math.inf
+        answered: list[Response] = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch, nursery.cancel_scope)
+            answered.append(await work.response())
+            nursery.cancel_scope.cancel()
+        self._extend(self._server.limits.write_wait)
+        if not answered:
+            await work.leave()
+            raise _PeerGoneError
+        return answered[0]
+
+    async def _watch(self, scope: trio.CancelScope) -> None:
+        """Cancels when the peer goes away. Behind what it has sent already, nobody can see whether it has gone."""
+        await trio.lowlevel.wait_readable(self._sock)
+        try:
+            sent = self._sock.recv(1, socket.MSG_PEEK)
+        except OSError:
+            sent = b""
+        if not sent:
+            scope.cancel()
 
     def _failed(self, request: Request) -> Response:
         """What is said of an exception, which is logged; called while it is handled."""

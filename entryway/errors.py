@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Codes and their HTTP status. One table, so that a code cannot travel under two statuses.
+# Codes and their HTTP status. One table, so that a code cannot travel under two statuses. Where it travels in a signed
+# reply (`entryway.requests`), the reply is an answer that came, and its status is 200.
 STATUS = {
     "BAD_REQUEST": 400,
     "INVALID_ENVELOPE": 400,
     "INPUT_INVALID": 400,
     "EXCHANGE_UNKNOWN": 400,
     "UNSEALING_FAILED": 400,
+    "RUN_CONFIG_REFUSED": 400,
+    "BUDGET_INSUFFICIENT": 400,
+    "DEADLINE_UNMEETABLE": 400,
+    "UNAUTHORIZED": 403,
     "SEALING_REQUIRED": 403,
+    "SCOPE_REFUSED": 403,
     "PRIVATE": 403,
     "NOT_FOUND": 404,
+    "OFFERING_NOT_FOUND": 404,
     "NOT_PUBLISHED": 404,
     "METHOD_NOT_ALLOWED": 405,
     "REQUEST_TIMEOUT": 408,
@@ -61,12 +68,17 @@ class EntrywayError(Exception):
         """The HTTP status this code travels under."""
         return STATUS[self.code]
 
+    @property
+    def retryable(self) -> bool:
+        """Whether the same may be asked again, and come to another answer."""
+        return self.code in RETRYABLE
+
     def body(self) -> dict[str, object]:
         """The error body, ready for either codec."""
         error: dict[str, object] = {
             "code": self.code,
             "message": self.message,
-            "retryable": self.code in RETRYABLE,
+            "retryable": self.retryable,
         }
         if self.details:
             error["details"] = dict(self.details)

@@ -12,6 +12,7 @@ Source: binding 6.
 
 from __future__ import annotations
 
+import math
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -156,46 +157,65 @@ def _announced(payload: Mapping[str, JsonValue], number: str, agent_id: str) -> 
         return f"The event cannot be read. {error.message}"
 
 
-async def listen(url: str, after: int | None, heard: Callable[[Message], Awaitable[None]]) -> None:
+async def listen(
+    url: str,
+    after: int | None,
+    heard: Callable[[Message], Awaitable[None]],
+    opened: Callable[[], None] = lambda: None,
+) -> None:
     """Hands every message of the node at `url` to `heard`, from behind number `after` on; `None`: from now on.
 
-    Returns when the peer ends the stream. Raises ClientError: UNREACHABLE, TIMEOUT, REFUSED, UNREADABLE_REPLY.
+    `opened` is called when the stream has begun. Returns when the peer ends it. Raises ClientError: UNREACHABLE,
+    TIMEOUT, REFUSED, UNREADABLE_REPLY.
     """
     headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity", "User-Agent": "agent-node"}
     if after is not None:
         headers["Last-Event-ID"] = str(after)
     # Over plain HTTP no certificate is ever looked at, and to load those of the system takes longer than to ask.
     context = ssl.create_default_context() if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    timeout = httpx.Timeout(CONNECT, read=SILENCE)
-    try:
-        async with (
-            httpx.AsyncClient(verify=context, trust_env=False, timeout=timeout) as client,
-            client.stream("GET", f"{url}/events", headers=headers) as response,
-        ):
-            await _hand_over(response, heard)
-    except httpx.TimeoutException:
-        raise ClientError("TIMEOUT", f"{url} said nothing for {SILENCE:g} seconds.") from None
-    except (httpx.TransportError, httpx.InvalidURL) as error:
-        why = shown(str(error)) or type(error).__name__
-        raise ClientError("UNREACHABLE", f"{url} cannot be reached: {why.rstrip('.')}.") from None
+    # A peer may be silent for as long as its comments leave it, but not before it has answered.
+    with trio.CancelScope(deadline=trio.current_time() + CONNECT) as connecting:
+        try:
+            async with (
+                httpx.AsyncClient(
+                    verify=context, trust_env=False, timeout=httpx.Timeout(CONNECT, read=SILENCE)
+                ) as client,
+                client.stream("GET", f"{url}/events", headers=headers) as response,
+            ):
+                _refuse_no_stream(response)
+                connecting.deadline = math.inf
+                opened()
+                await _hand_over(response, heard)
+        except httpx.TimeoutException:
+            raise ClientError("TIMEOUT", f"{url} said nothing for {SILENCE:g} seconds.") from None
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            why = shown(str(error)) or type(error).__name__
+            raise ClientError("UNREACHABLE", f"{url} cannot be reached: {why.rstrip('.')}.") from None
+    if connecting.cancelled_caught:
+        raise ClientError("TIMEOUT", f"{url} did not begin its events in {CONNECT:g} seconds.")
+
+
+def _refuse_no_stream(response: httpx.Response) -> None:
+    """Raises ClientError REFUSED or UNREADABLE_REPLY for what is no stream of events."""
+    if response.status_code != 200:
+        raise ClientError("REFUSED", f"The peer answered {response.status_code} where its events should be.")
+    if response.headers.get("content-type", "").partition(";")[0].strip().lower() != "text/event-stream":
+        raise ClientError("UNREADABLE_REPLY", "The peer's events are not text/event-stream.")
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise ClientError("UNREADABLE_REPLY", "The peer's events are content-encoded, which was not asked for.")
 
 
 async def _hand_over(response: httpx.Response, heard: Callable[[Message], Awaitable[None]]) -> None:
-    if response.status_code != 200:
-        raise ClientError("REFUSED", f"The peer answered {response.status_code} where its events should be.")
-    if not response.headers.get("content-type", "").startswith("text/event-stream"):
-        raise ClientError("UNREADABLE_REPLY", "The peer's events are not text/event-stream.")
     parser = StreamParser()
-    # Where `heard` raises, reading ends by cancellation first: httpx reads through generators inside one another, and
-    # only from the innermost does each of them end in its turn.
-    failed: Exception | None = None
-    with trio.CancelScope() as reading:
-        async for piece in response.aiter_raw():
-            try:
-                for message in parser.feed(piece):
-                    await heard(message)
-            except Exception as error:  # raised again below
-                failed = error
-                reading.cancel()
-    if failed is not None:
-        raise failed
+    pieces = response.aiter_raw()
+    try:
+        async for piece in pieces:
+            for message in parser.feed(piece):
+                await heard(message)
+    finally:
+        # Whatever ended it, a cancellation within `heard` among it: httpx reads through generators inside one another,
+        # and only from the innermost does each of them end in its turn.
+        with trio.CancelScope() as ended:
+            ended.cancel()
+            async for _ in pieces:
+                pass

@@ -231,6 +231,11 @@ class Response(NamedTuple):
     body_size: int
     shared: bytes = b""
 
+    @property
+    def body(self) -> bytes:
+        """The whole body, copied."""
+        return self.tail[len(self.tail) - self.body_size :] + self.shared
+
     def parts(self, date: bytes, *, head: bool, close: bool) -> tuple[bytes, bytes, bytes]:
         """What to send, in three parts, the last of which is the same object for everybody it is sent to.
 
@@ -242,6 +247,16 @@ class Response(NamedTuple):
         if head:
             return first, self.tail[: len(self.tail) - self.body_size], b""
         return first, self.tail, self.shared
+
+
+class Working(NamedTuple):
+    """An answer that takes as long as the work it is about, which has a bound of its own.
+
+    `response` waits for it. `leave` is called instead when the peer goes away meanwhile: nothing is to be held for it.
+    """
+
+    response: Callable[[], Awaitable[Response]]
+    leave: Callable[[], Awaitable[None]]
 
 
 class Streaming(NamedTuple):

@@ -148,18 +148,34 @@ class HourlyCounts:
 
 
 class Inbound:
-    """The inbound protections of one agent, in their order."""
+    """The inbound protections of one agent, in their order.
+
+    What admitted senders sent is remembered apart: strangers, who may have as many keys as they like, must not push it
+    out of memory and have it done again.
+    """
 
     def __init__(self, agent_id: str) -> None:
         self._agent_id = agent_id
-        self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._strangers: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._admitted: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def judge(self, envelope: Envelope, now: float, *, signed: bool, over: bytes | None = None) -> str | None:
+    def judge(
+        self,
+        envelope: Envelope,
+        now: float,
+        *,
+        signed: bool,
+        addressed: bool = False,
+        over: bytes | None = None,
+        admitted: bool = False,
+    ) -> str | None:
         """The verified sender; None for an anonymous one, which `signed=False` allows.
 
-        `now` is in seconds since 1970. `over` is what the signature is over, where that has been worked
-        out already. An unsigned envelope has no sender to remember: asking twice changes nothing, and a stranger cannot
-        fill the memory that protects the others. Raises EntrywayError INVALID_ENVELOPE.
+        `now` is in seconds since 1970. `addressed`: it has to say to whom it is, and not only to nobody else. `over` is
+        what the signature is over, where that has been worked out already. `admitted`: whether the sender that is named
+        is. An unsigned envelope has no sender to remember: asking twice
+        changes nothing, and a stranger cannot fill the memory that protects the others. Raises EntrywayError
+        INVALID_ENVELOPE.
         """
         sender = envelope.sender
         if envelope.signature is not None:
@@ -168,23 +184,24 @@ class Inbound:
             if not verify(sender, signed_bytes(envelope) if over is None else over, envelope.signature):
                 raise invalid_envelope()
             # Remembered before it is judged further: a copy must not be tried again against another reason.
-            self._remember((sender, envelope.id))
+            self._remember((sender, envelope.id), self._admitted if admitted else self._strangers)
         elif signed:
             raise invalid_envelope()
         else:
             sender = None
         if not -FRESH_AHEAD <= now - envelope.ts <= FRESH_BEHIND:
             raise invalid_envelope()
-        if envelope.recipient is not None and envelope.recipient != self._agent_id:
+        if envelope.recipient != self._agent_id and (addressed or envelope.recipient is not None):
             raise invalid_envelope()
         return sender
 
-    def _remember(self, pair: tuple[str, str]) -> None:
-        if pair in self._seen:
+    def _remember(self, pair: tuple[str, str], seen: OrderedDict[tuple[str, str], None]) -> None:
+        # Looked for in both: a sender may have been let in, or sent away, since.
+        if pair in self._admitted or pair in self._strangers:
             raise invalid_envelope()
-        self._seen[pair] = None
-        if len(self._seen) > REMEMBERED:
-            self._seen.popitem(last=False)
+        seen[pair] = None
+        if len(seen) > REMEMBERED:
+            seen.popitem(last=False)
 
 
 def text_cap(limits: JsonValue) -> int:

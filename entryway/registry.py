@@ -34,7 +34,7 @@ from entryway.paging import page_of
 from entryway.protections import ADDRESSES, Bucket
 from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE
 from entryway.snapshot import full, matches, not_modified, validators
-from store import Reader, Store, Version
+from store import Copy, Reader, Store, Version
 
 PATH = b"/registry"
 PREFIX = b"/registry/"
@@ -119,16 +119,8 @@ class Registry:
         if len(known) >= self.limits.versions_of_subject:
             raise EntrywayError("REGISTRY_FULL", "As many versions of this subject are kept as this registry keeps.")
         new = becomes_current(agent_version, current)
-        await self._shelf.write(
-            lambda store: store.keep(
-                data=descriptor.data,
-                digest=descriptor.digest,
-                subject=subject,
-                agent_version=agent_version,
-                published_at=now,
-                current=new,
-            )
-        )
+        copy = Copy(descriptor.data, descriptor.digest, agent_version, now)
+        await self._shelf.write(lambda store: store.keep(subject, copy, current=new))
         return _taken(201, descriptor, subject, agent_version, current=new)
 
     async def get(self, request: Request) -> Response:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from entryway.codec import Codec, body_codec, encode, reply_codec
 from entryway.errors import EntrywayError
-from entryway.http import Request, Response, Streaming, response
+from entryway.http import Request, Response, Streaming, Working, response
 
-Answer = Response | Streaming | Awaitable[Response]
+Answer = Response | Streaming | Awaitable[Response | Working]
 
 CORS = ("Access-Control-Allow-Origin", "*")
 EXPOSED = ("Access-Control-Expose-Headers", "ETag, Repr-Digest, Agent-Version, Retry-After")
@@ -46,9 +46,9 @@ def get(name: str, handle: Callable[[Request], Answer], *, public: bool) -> Rout
     return Route(name, (b"GET", b"HEAD"), handle, public)
 
 
-def post(name: str, handle: Callable[[Request], Answer]) -> Route:
+def post(name: str, handle: Callable[[Request], Answer], body_limit: int | None = None) -> Route:
     """A route that takes a body."""
-    return Route(name, (b"POST",), handle)
+    return Route(name, (b"POST",), handle, body_limit=body_limit)
 
 
 def put(name: str, handle: Callable[[Request], Answer], body_limit: int) -> Route:
@@ -69,9 +69,12 @@ class Router:
         self._body_limit = body_limit
         self._hint = hint
 
-    def limit_bodies(self, body_limit: int) -> None:
-        """Sets how many bytes of body are read from now on."""
+    def limit_bodies(self, body_limit: int, **of_routes: int) -> None:
+        """Sets how many bytes of body are read from now on; of some routes, by their names, another number."""
         self._body_limit = body_limit
+        for path, route in self._exact.items():
+            if route.name in of_routes:
+                self._exact[path] = replace(route, body_limit=of_routes[route.name])
 
     def body_limit(self, request: Request) -> int:
         """The most bytes of body that are read for a request."""
@@ -110,9 +113,20 @@ class Router:
             return _options(route)
         raise EntrywayError("METHOD_NOT_ALLOWED", f"This path takes {route.allow}.", headers=(("Allow", route.allow),))
 
-    async def _later(self, route: Route | None, answer: Awaitable[Response], request: Request) -> Response:
+    async def _later(
+        self, route: Route | None, answer: Awaitable[Response | Working], request: Request
+    ) -> Response | Working:
         try:
-            return self._counted(route, await answer)
+            found = await answer
+        except EntrywayError as error:
+            return self._refused(route, error, request)
+        if isinstance(found, Working):
+            return found._replace(response=lambda: self._worked(route, found, request))
+        return self._counted(route, found)
+
+    async def _worked(self, route: Route | None, work: Working, request: Request) -> Response:
+        try:
+            return self._counted(route, await work.response())
         except EntrywayError as error:
             return self._refused(route, error, request)
 

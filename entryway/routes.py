@@ -9,7 +9,6 @@ Source: binding 3.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 from urllib.parse import parse_qs, unquote
 
 import trio
@@ -19,18 +18,20 @@ from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.strictjson import MAX_BYTES
 from descriptor.timestamps import format_timestamp
-from entryway.codec import Codec, body_codec, decode, encode_reply, reply_codec
+from entryway.answering import LARGE_QUESTION, Codecs, signed_response
+from entryway.codec import Codec, decode
 from entryway.door import Door
 from entryway.envelope import Envelope, read_envelope, signed_bytes
 from entryway.errors import EntrywayError
 from entryway.events import Feed, place, stream_response
 from entryway.exchanges import Question, Saying, answer, describes, needs_signature, private, unavailable
 from entryway.http import Request, Response, Streaming, json_body, response
+from entryway.pages import AGENTDOC, PAGE, ROOT, Archive, Pages
 from entryway.paging import page_of
 from entryway.protections import Inbound
 from entryway.registry import PATH, PREFIX, Registry
-from entryway.reply import sign_reply
-from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE, Answer, Router, get, post, put
+from entryway.requests import Means, Requests
+from entryway.router import CORS, EXPOSED, PLAIN_TYPE, Answer, Router, get, post, put
 from entryway.snapshot import (
     IMMUTABLE,
     Damaged,
@@ -42,24 +43,11 @@ from entryway.snapshot import (
     not_modified,
     validators,
 )
-from store import Version
 
 DESCRIPTORS = b"/descriptors/"
-# Bytes of a signed question above which its canonical form is worked out in a worker thread, one at a time: up to a
-# tenth of a second of the processor, which anybody may ask for and everybody else would wait for.
-LARGE_QUESTION = 4096
+ENTRYWAY = b"/entryway"
+CARD = b"/.well-known/agent-card.json"
 JSON_HEADERS = (("Content-Type", Codec.JSON.value), PLAIN_TYPE, ("Cache-Control", "no-cache"), CORS, EXPOSED)
-REPLY_HEADERS = {codec: (("Content-Type", codec.value), PLAIN_TYPE, NO_STORE) for codec in Codec}
-
-
-class Archive(Protocol):
-    """What the routes read that is not in memory. Both raise EntrywayError AGENT_UNAVAILABLE for damaged rows."""
-
-    async def artifact(self, digest: str) -> bytes | None:
-        """The exact bytes under a digest; None when there are none."""
-
-    async def history(self, limit: int, before: int | None) -> tuple[tuple[Version, ...], int | None]:
-        """Versions of this agent, newest first, and the `before` of the next page."""
 
 
 class Entryway:
@@ -75,7 +63,9 @@ class Entryway:
         door: Door,
         feed: Feed,
         body_limit: int,
+        request_limit: int = MAX_BYTES,
         registry: Registry | None = None,
+        means: Means | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.door = door
@@ -86,15 +76,30 @@ class Entryway:
         self._archive = archive
         self._clock = clock
         self._inbound = Inbound(identity.id)
+        work = Requests(
+            identity,
+            clock,
+            current=lambda: self.snapshot,
+            door=door,
+            inbound=self._inbound,
+            means=means or Means(),
+        )
         self._apart = trio.CapacityLimiter(1)
+        self._pages = Pages(identity, archive, clock)
+        page = get("page", self._pages.as_page(self._open(self._page)), public=True)
         registered = {} if registry is None else {PATH: put("register", registry.put, MAX_BYTES)}
         shelved = {} if registry is None else {PREFIX: get("registry", registry.get, public=True)}
         self.router = Router(
             {
                 b"/.well-known/agent-descriptor.json": get("well-known", self._open(self._well_known), public=True),
+                CARD: get("card", self._open(self._card), public=True),
+                AGENTDOC: get("agentdoc", self._open(self._agentdoc), public=True),
+                PAGE: page,
+                ROOT: page,
                 b"/descriptors": get("history", self._open(self._history), public=True),
                 b"/events": get("events", self._open(self._events), public=True),
-                b"/entryway": post("entryway", self._entryway),
+                ENTRYWAY: post("entryway", self._entryway),
+                b"/requests": post("requests", work.post, request_limit),
                 **registered,
             },
             {DESCRIPTORS: get("by-digest", self._open(self._by_digest), public=True), **shelved},
@@ -113,12 +118,24 @@ class Entryway:
         return reading
 
     def _well_known(self, request: Request) -> Response:
+        return self._published().well_known.answer(request.headers.get(b"if-none-match"))
+
+    def _card(self, request: Request) -> Response:
+        return self._published().card.answer(request.headers.get(b"if-none-match"))
+
+    def _published(self) -> Published:
         snapshot = self.snapshot
         if isinstance(snapshot, Published):
-            return snapshot.well_known.answer(request.headers.get(b"if-none-match"))
+            return snapshot
         if isinstance(snapshot, NonePublished):
             raise EntrywayError("NOT_PUBLISHED", "This agent has not published a Descriptor.")
         raise unavailable()
+
+    def _agentdoc(self, request: Request) -> Answer:
+        return self._pages.agentdoc(self.snapshot, request)
+
+    def _page(self, request: Request) -> Answer:
+        return self._pages.page(self.snapshot, request)
 
     def _by_digest(self, request: Request) -> Answer:
         try:
@@ -169,20 +186,18 @@ class Entryway:
         )
 
     def _entryway(self, request: Request) -> Answer:
-        asked_in = body_codec(request.headers.get(b"content-type"))
-        envelope = read_envelope(decode(request.body, asked_in))
+        codecs = Codecs.of(request)
+        envelope = read_envelope(decode(request.body, codecs.asked))
         if envelope.signature is not None and len(request.body) > LARGE_QUESTION:
-            return self._entryway_apart(request, asked_in, envelope)
-        return self._answered(request, asked_in, envelope)
+            return self._entryway_apart(envelope, codecs.reply)
+        return self._answered(envelope, codecs.reply)
 
-    async def _entryway_apart(self, request: Request, asked_in: Codec, envelope: Envelope) -> Response:
+    async def _entryway_apart(self, envelope: Envelope, codec: Codec) -> Response:
         over = await trio.to_thread.run_sync(signed_bytes, envelope, limiter=self._apart)
-        answer = self._answered(request, asked_in, envelope, over)
+        answer = self._answered(envelope, codec, over)
         return answer if isinstance(answer, Response) else await answer
 
-    def _answered(
-        self, request: Request, asked_in: Codec, envelope: Envelope, over: bytes | None = None
-    ) -> Response | Awaitable[Response]:
+    def _answered(self, envelope: Envelope, codec: Codec, over: bytes | None = None) -> Response | Awaitable[Response]:
         now = self._clock()
         sender = self._inbound.judge(envelope, now, signed=needs_signature(envelope), over=over)
         if self.private and describes(envelope):
@@ -190,16 +205,19 @@ class Entryway:
         question = Question(envelope, sender, now)
         saying = answer(self.snapshot, question, self.door)
         if isinstance(saying, Saying):
-            return self._signed(saying, question, request, asked_in, now)
-        return self._signed_later(saying, question, request, asked_in)
+            return self._signed(saying, question, codec, now)
+        return self._signed_later(saying, question, codec)
 
-    async def _signed_later(
-        self, saying: Awaitable[Saying], question: Question, request: Request, asked_in: Codec
-    ) -> Response:
-        return self._signed(await saying, question, request, asked_in, self._clock())
+    async def _signed_later(self, saying: Awaitable[Saying], question: Question, codec: Codec) -> Response:
+        return self._signed(await saying, question, codec, self._clock())
 
-    def _signed(self, saying: Saying, question: Question, request: Request, asked_in: Codec, now: float) -> Response:
-        reply = sign_reply(self._identity, saying.payload, question.envelope.id, question.sender, now)
-        codec = reply_codec(request.headers.get(b"accept"), asked_in)
-        own, shared = encode_reply(reply, codec, saying.beside)
-        return response(200, REPLY_HEADERS[codec], own, shared=shared)
+    def _signed(self, saying: Saying, question: Question, codec: Codec, now: float) -> Response:
+        return signed_response(
+            self._identity,
+            saying.payload,
+            codec,
+            in_reply_to=question.envelope.id,
+            to=question.sender,
+            now=now,
+            beside=saying.beside,
+        )

@@ -27,7 +27,7 @@ from descriptor.encoding import b64url_decode, b64url_encode
 from descriptor.errors import DescriptorError
 from descriptor.keys import SealingKey
 from descriptor.signatures import Signature, verify_key_claim
-from descriptor.strictjson import JsonValue, parse
+from descriptor.strictjson import MAX_BYTES, JsonValue, parse
 from descriptor.vocabulary import SEALING
 from entryway.errors import EntrywayError
 
@@ -80,11 +80,23 @@ def decide(document: Mapping[str, JsonValue]) -> Decision:
 
 
 def declared_key(document: Mapping[str, JsonValue]) -> str | None:
-    """The encryption key that the subject's own claim vouches for, base64url; `None` for none. Source: binding 2."""
+    """The encryption key that the subject's own claim vouches for, base64url; `None` for none. Source: binding 2.
+
+    What the subject vouches for and nothing can be sealed to is none either.
+    """
     key = document.get("encryption_key")
     if not isinstance(key, str) or verify_key_claim(document).state is not Signature.VERIFIED:
         return None
-    return key
+    return key if _takes(key) else None
+
+
+def _takes(key: str) -> bool:
+    """Whether anything can be sealed to a key: it is one by its form, and a point with a secret behind it."""
+    try:
+        bindings.crypto_box_beforenm(b64url_decode(key, _KEY), bytes(_KEY))
+    except (DescriptorError, CryptoError):
+        return False
+    return True
 
 
 def is_sealed(value: JsonValue) -> bool:
@@ -95,9 +107,15 @@ def is_sealed(value: JsonValue) -> bool:
 def seal(value: JsonValue, recipient: str, *, reply_key: str | None = None) -> dict[str, JsonValue]:
     """`value` sealed to the X25519 key `recipient` (base64url), under a key made for this once.
 
-    Raises DescriptorError BAD_KEY for a key to which nothing can be sealed, BAD_BASE64 for no key at all.
+    Raises DescriptorError BAD_KEY for a key to which nothing can be sealed, BAD_BASE64 for no key at all, NOT_CANONICAL
+    for a value that JSON cannot say.
     """
-    plain = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    try:
+        plain = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DescriptorError(
+            "NOT_CANONICAL", f"The value cannot be sealed, for JSON cannot say it: {error}."
+        ) from None
     public, secret = bindings.crypto_box_keypair()
     nonce = bindings.randombytes(_NONCE)
     try:
@@ -115,8 +133,8 @@ def seal(value: JsonValue, recipient: str, *, reply_key: str | None = None) -> d
     return sealed
 
 
-def unseal(sealed: JsonValue, key: SealingKey) -> Unsealed:
-    """What is sealed to `key`.
+def unseal(sealed: JsonValue, key: SealingKey, *, max_bytes: int = MAX_BYTES) -> Unsealed:
+    """What is sealed to `key`, of at most `max_bytes` of JSON.
 
     Raises EntrywayError UNSEALING_FAILED, the same for whatever is wrong: another key, a box that was changed on its
     way, a member that is missing, contents that are no JSON.
@@ -129,7 +147,7 @@ def unseal(sealed: JsonValue, key: SealingKey) -> Unsealed:
             _bytes(reply_key, _KEY)
         nonce, public = _bytes(sealed.get("nonce"), _NONCE), _bytes(sealed.get("epk"), _KEY)
         plain = bindings.crypto_box_open(_bytes(sealed.get("ct")), nonce, public, key.secret)
-        return Unsealed(parse(plain), reply_key if isinstance(reply_key, str) else None)
+        return Unsealed(parse(plain, max_bytes=max_bytes), reply_key if isinstance(reply_key, str) else None)
     except (CryptoError, DescriptorError):
         raise unsealing_failed() from None
 
@@ -138,13 +156,19 @@ def check_reply_key(reply_key: str, sender: Mapping[str, JsonValue] | None) -> N
     """Refuses a reply key that is not the one the sender's own Descriptor declares with a claim that verifies.
 
     `sender` is the sender's Descriptor, `None` when none is known. Somebody on the way who swapped the key would
-    otherwise be sent the answer. Raises EntrywayError INPUT_INVALID. Source: binding 5.
+    otherwise be sent the answer. A key that nothing can be sealed to is none (`declared_key`), so no work is done for
+    an answer that could not be given. Raises EntrywayError INPUT_INVALID. Source: binding 5.
     """
-    if sender is None or declared_key(sender) != reply_key:
-        raise EntrywayError(
-            "INPUT_INVALID",
-            "The reply_key is not the encryption key that the sender's Descriptor declares and signs. Declare a "
-            "sealing posture and publish, or leave reply_key out.",
+    if sender is None:
+        raise _bad_reply_key(
+            "The reply_key cannot be checked: this node knows no Descriptor of yours. It knows those of agents that "
+            "are announced on its local network, that it follows (its operator: agent-node follow), or that were "
+            "handed to its registry. Become known, or leave reply_key out to be answered in the clear."
+        )
+    if declared_key(sender) != reply_key:
+        raise _bad_reply_key(
+            "The reply_key is not the encryption key that your Descriptor, as this node knows it, declares and signs. "
+            "Declare a sealing posture and publish, or leave reply_key out to be answered in the clear."
         )
 
 
@@ -166,6 +190,10 @@ def unsealing_failed() -> EntrywayError:
         "What was sealed does not open here, and was not processed. Seal it to the encryption_key of the agent's "
         "current Descriptor.",
     )
+
+
+def _bad_reply_key(message: str) -> EntrywayError:
+    return EntrywayError("INPUT_INVALID", message, {"pointer": "/input/reply_key"})
 
 
 def _bytes(text: JsonValue, size: int | None = None) -> bytes:

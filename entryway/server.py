@@ -20,7 +20,7 @@ import trio
 
 from entryway.connection import Connection, send_now
 from entryway.errors import EntrywayError
-from entryway.http import Request, Response, Streaming
+from entryway.http import Request, Response, Streaming, Working
 from entryway.protections import AddressLimits
 from entryway.router import refusal
 
@@ -50,8 +50,8 @@ class Application(Protocol):
     def body_limit(self, request: Request) -> int:
         """The most bytes of body taken for a request whose headers are known."""
 
-    def respond(self, request: Request) -> Response | Streaming | Awaitable[Response]:
-        """The answer, at once or later, or one without an end."""
+    def respond(self, request: Request) -> Response | Streaming | Awaitable[Response | Working]:
+        """The answer, at once or later, when work is done, or one without an end."""
 
     def refuse(self, error: EntrywayError, request: Request | None) -> Response:
         """A refusal of the server's own; `request` is None when it could not be read."""

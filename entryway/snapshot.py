@@ -11,18 +11,22 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Self
 
+from descriptor.digests import digest_of
 from descriptor.document import Descriptor
 from descriptor.timestamps import format_timestamp
 from entryway.description import admission_of, described, door_statement, usage
 from entryway.http import Response, header_text, response
+from entryway.protections import text_cap
 from entryway.reply import Beside, ReplyPayload
 from entryway.router import CORS, EXPOSED, PLAIN_TYPE
+from entryway.texts import Files, declared_files
 
 LONGEST_HEADER_VERSION = 128  # characters: clients bound a header, and the document says it anyway
 IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 Fields = tuple[tuple[str, str], ...]
+JSON: Fields = (("Content-Type", "application/json"), PLAIN_TYPE)
 
 
 def validators(digest: str, cache_control: str, *extra: tuple[str, str]) -> Fields:
@@ -38,9 +42,9 @@ def validators(digest: str, cache_control: str, *extra: tuple[str, str]) -> Fiel
     )
 
 
-def full(data: bytes, fields: Fields) -> Response:
-    """The exact bytes."""
-    return response(200, (("Content-Type", "application/json"), PLAIN_TYPE, *fields), data)
+def full(data: bytes, fields: Fields, kind: Fields = JSON) -> Response:
+    """The exact bytes. `kind`: the fields that say what they are."""
+    return response(200, (*kind, *fields), data)
 
 
 def not_modified(fields: Fields) -> Response:
@@ -65,9 +69,9 @@ class Representation:
     not_modified: Response
 
     @classmethod
-    def of(cls, data: bytes, digest: str, fields: Fields) -> Self:
+    def of(cls, data: bytes, digest: str, fields: Fields, kind: Fields = JSON) -> Self:
         """Lays both out."""
-        return cls(digest, full(data, fields), not_modified(fields))
+        return cls(digest, full(data, fields, kind), not_modified(fields))
 
     def answer(self, if_none_match: bytes | None) -> Response:
         """The bytes, or `304`."""
@@ -76,19 +80,26 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The current version and every answer that is made of it. `admission`: as it declares; `None` where not stated."""
+    """The current version and every answer that is made of it.
+
+    `card`: the A2A card, under its own digest. `admission`: as the version declares; `None` where not stated.
+    `text_cap`: UTF-16 code units of text in one request, of which `files` are no part.
+    """
 
     descriptor: Descriptor
     seq: int
     published_at: float
     well_known: Representation
     by_digest: Representation
+    card: Representation
     shown: ReplyPayload
     beside: Beside
     described: ReplyPayload
     accepting: ReplyPayload
     usage: ReplyPayload
     admission: str | None
+    text_cap: int
+    files: Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +120,17 @@ Snapshot = Published | NonePublished | Damaged
 NONE_PUBLISHED = ReplyPayload.of({"status": "none-published"})
 
 
-def published(descriptor: Descriptor, seq: int, published_at: float) -> Published:
-    """The snapshot of a version. `published_at` is in seconds since 1970; `seq` is its number in the history."""
+def card_representation(card: bytes) -> Representation:
+    """The card, laid out. It changes with the addresses of the node as well, so it is named by bytes of its own."""
+    digest = digest_of(card)
+    return Representation.of(card, digest, validators(digest, "no-cache"))
+
+
+def published(descriptor: Descriptor, seq: int, published_at: float, card: bytes) -> Published:
+    """The snapshot of a version.
+
+    `published_at` is in seconds since 1970; `seq` is its number in the history; `card` its A2A card as it is served.
+    """
     agent_version = descriptor.agent_version or ""
     named = (("Agent-Version", header_text(agent_version)),) if len(agent_version) <= LONGEST_HEADER_VERSION else ()
     data, digest = descriptor.data, descriptor.digest
@@ -121,6 +141,7 @@ def published(descriptor: Descriptor, seq: int, published_at: float) -> Publishe
         published_at=published_at,
         well_known=Representation.of(data, digest, validators(digest, "no-cache", *named, last_modified)),
         by_digest=Representation.of(data, digest, validators(digest, IMMUTABLE)),
+        card=card_representation(card),
         shown=ReplyPayload.of(
             {
                 "status": "published",
@@ -135,4 +156,6 @@ def published(descriptor: Descriptor, seq: int, published_at: float) -> Publishe
         accepting=ReplyPayload.of(door_statement(descriptor.members)),
         usage=ReplyPayload.of(usage(descriptor)),
         admission=admission_of(descriptor.members),
+        text_cap=text_cap(descriptor.members.get("limits")),
+        files=declared_files(descriptor.members),
     )

@@ -9,7 +9,7 @@ the question and the time are handed in.
 | envelope             | it is a well-formed envelope of type respond, with a status the exchange has            |
 | answers_request      | `in_reply_to` is the id that was asked under                                            |
 | fresh                | `ts` is inside the time window                                                          |
-| addressed            | `to` is absent, or is who asked                                                         |
+| addressed            | `to` is who asked; or it is absent, where it may be                                     |
 | reply_signature      | `sig` is by `from`, over every other member                                             |
 | digest               | the bytes that came have the digest and the size that the signed reply states           |
 | descriptor_readable  | the bytes are a Descriptor: one strict JSON object                                      |
@@ -86,11 +86,13 @@ def judge_reply(
     descriptor: bytes | None,
     *,
     expected_id: str | None = None,
+    addressed: bool = False,
 ) -> Verdict:
     """What `reply`, a decoded reply map, is worth as the answer to `request`, the members of our envelope.
 
     `now`: seconds since 1970, when the reply had come. `descriptor`: the bytes beside the reply's envelope.
-    `expected_id`: the agent that should have answered, when one was named. Raises nothing.
+    `expected_id`: the agent that should have answered, when one was named. `addressed`: whether the reply has to name
+    who asked, as the reply to work does; that to an exchange may leave it out. Raises nothing.
     """
     error = None if "envelope" in reply else read_error(reply)
     if error is not None:
@@ -107,7 +109,7 @@ def judge_reply(
         "envelope": _status_problem(status, request, descriptor),
         "answers_request": _answer_problem(envelope, request),
         "fresh": _time_problem(envelope, now),
-        "addressed": _address_problem(envelope, request),
+        "addressed": _address_problem(envelope, request, addressed),
         "reply_signature": _signature_problem(envelope),
     }
     document = None
@@ -144,12 +146,15 @@ def read_error(body: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
     return {**told, "details": details} if isinstance(details, dict) else told
 
 
-def shown(text: str) -> str:
-    """Text of a peer, fit for a terminal and a log: on one line, without control and format characters, bounded."""
+def shown(text: str, most: int = _SHOWN) -> str:
+    """Text of a peer, fit for a terminal and a log: on one line, without control and format characters, bounded.
+
+    `most`: characters.
+    """
     # Letters are not judged, only what moves a cursor, reverses the line or hides: categories C* and line breaks.
-    kept = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in text[: 2 * _SHOWN])
+    kept = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in text[: 2 * most])
     line = " ".join(kept.split())
-    return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+    return line if len(line) <= most else line[:most] + "…"
 
 
 def _verdict(
@@ -202,7 +207,9 @@ def _time_problem(envelope: Envelope, now: float) -> str:
     return _HOLDS
 
 
-def _address_problem(envelope: Envelope, request: Mapping[str, JsonValue]) -> str:
+def _address_problem(envelope: Envelope, request: Mapping[str, JsonValue], addressed: bool) -> str:
+    if envelope.recipient is None and addressed:
+        return "The reply is addressed to nobody, and the answer to work is for who asked for it."
     if envelope.recipient is not None and envelope.recipient != request.get("from"):
         return "The reply is addressed to somebody else."
     return _HOLDS

@@ -13,12 +13,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from descriptor.strictjson import JsonValue
-from descriptor.view import Money
-from entryway.boundary import Resource
 from entryway.sealing import seal
+
+if TYPE_CHECKING:
+    from descriptor.view import Money  # at run time it would bring the reader of Descriptors into every start
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource that a request hands over: its `kind`, and `access`, `read` or `read-write`.
+
+    `locator`: where it is, as the caller says it; `None` when it does not. Nothing is fetched from it here.
+    """
+
+    kind: str
+    access: str
+    locator: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +40,7 @@ class Bounds:
 
     `seconds`: of the clock on the wall, from its start. `cost`, `spend`: money. `messages`: to parties other than the
     requester. `by_rule`: the names of the ceilings that the Descriptor says are applied by rule (`job_seconds` ...).
+    `deadline`: the moment, in Unix seconds, at which it is over, started or not.
     """
 
     seconds: float | None = None
@@ -34,6 +48,7 @@ class Bounds:
     spend: Money | None = None
     messages: int | None = None
     by_rule: frozenset[str] = frozenset()
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,8 +138,11 @@ def _read_all(questions: list[_Question]) -> None:
             question.error = error
 
 
-def load_snapshot(reader: Reader, subject: str) -> Snapshot:
-    """What is current in the store. Raises StoreError for a store that cannot be read at all."""
+def load_snapshot(reader: Reader, subject: str, card: Callable[[Descriptor], bytes]) -> Snapshot:
+    """What is current in the store, with the card that `card` makes of it.
+
+    Raises StoreError for a store that cannot be read at all.
+    """
     version = reader.current(subject)
     if version is None:
         return NonePublished()
@@ -152,7 +155,8 @@ def load_snapshot(reader: Reader, subject: str) -> Snapshot:
     if data is None:
         log.error("current_damaged", digest=version.digest, remedy="run agent-node doctor")
         return Damaged(version.digest, version.seq)
-    return published(Descriptor.read(data), version.seq, version.published_at)
+    descriptor = Descriptor.read(data)
+    return published(descriptor, version.seq, version.published_at, card(descriptor))
 
 
 def _unavailable(error: StoreError) -> EntrywayError:

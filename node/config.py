@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from descriptor.versions import ORDERS
 from node import home, passphrase
 from node.declared import PREFIX, Declared, declared_in, setting
 from node.errors import Exit, NodeError
+from node.handlers.settings import Handlers, Served, read_handlers
 
 RESERVED = (home.VARIABLE, passphrase.VARIABLE)
 """Variables with the prefix that are no settings."""
@@ -70,6 +71,15 @@ class Http:
         one_word=True,
     )
     port: int = setting(7420, "The TCP port; 0 takes any free one.", low=0, high=65535, reload=False)
+    public_url: str | None = setting(
+        None,
+        "The URL under which callers reach the node where it is another than those it listens on: a name, a proxy, a "
+        "forwarded port. The A2A card and the registration name it, and nothing else. One that leads here from outside "
+        "the network is named only where the Descriptor's access declares a scheme over http, which is what opens an "
+        "agent to outside callers.",
+        base_url=True,
+        example="https://desk.example.net",
+    )
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,27 @@ class Discovery:
 
 
 @dataclass(frozen=True)
+class FollowingLimits:
+    """What following others may cost. Their versions are kept in this node's store."""
+
+    followed_versions: int = setting(
+        10_000,
+        "The most versions that are kept of one agent that is followed. Beyond it no more of that agent are kept, and "
+        "it is reported.",
+        unit="versions",
+        low=1,
+        high=10**6,
+    )
+    followed_bytes: int = setting(
+        256 * 2**20,
+        "The most that all versions kept of one agent that is followed may be together.",
+        unit="bytes",
+        low=2**20,
+        high=2**40,
+    )
+
+
+@dataclass(frozen=True)
 class RegistryRole:
     """Keeping other agents' Descriptors for whoever looks for them. Off unless it is turned on."""
 
@@ -132,6 +163,7 @@ class Limits:
     entryway_body: int = setting(
         64 * 1024, "The most a question to the entryway may be.", unit="bytes", low=1024, high=2**24
     )
+    request_body: int = setting(2**20, "The most a request for work may be.", unit="bytes", low=1024, high=2**24)
     descriptor_bytes: int = setting(
         2**20, "The most a Descriptor may be that is published here.", unit="bytes", low=1024, high=2**20
     )
@@ -191,6 +223,39 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Jobs:
+    """Work for callers who are admitted. What does it is stated for each offering, in [handlers] below."""
+
+    jobs_parallel: int = setting(4, "Jobs that run at the same time, in all.", unit="jobs", low=1, high=1024)
+    jobs_waiting: int = setting(
+        32,
+        "Jobs that wait for their turn. Beyond them a caller is told to come back later.",
+        unit="jobs",
+        low=0,
+        high=65536,
+    )
+    jobs_keep_days: float = setting(
+        7.0,
+        "How long the outcome of a job is kept for its caller to ask for. A Descriptor that states a retention of "
+        "fewer days (data_use) is not published.",
+        unit="days",
+        low=0,
+        high=3650,
+    )
+    jobs_kept: int = setting(
+        10_000, "Jobs that are kept; beyond them the oldest that ended go first.", unit="jobs", low=1, high=10**7
+    )
+    jobs_stop_wait: float = setting(
+        5.0,
+        "How long jobs may take to end when the node stops; then they are ended. Callers who wait are told of it "
+        "within drain_wait.",
+        unit="seconds",
+        low=0,
+        high=3600,
+    )
+
+
+@dataclass(frozen=True)
 class Log:
     """What the node writes to its standard error."""
 
@@ -209,19 +274,32 @@ class Settings:
     agent: Agent = Agent()
     http: Http = Http()
     discovery: Discovery = Discovery()
+    following: FollowingLimits = FollowingLimits()
     registry: RegistryRole = RegistryRole()
     limits: Limits = Limits()
+    jobs: Jobs = Jobs()
     log: Log = Log()
+    handlers: Handlers = field(default_factory=dict)
+    """What stands behind the offerings: by their ids, in tables of their own."""
+
+
+def served_of(settings: Settings) -> Served:
+    """The settings that a Descriptor's promises are held against."""
+    return Served(settings.handlers, settings.jobs.jobs_keep_days)
 
 
 SECTIONS: Mapping[str, type[Any]] = {
     "agent": Agent,
     "http": Http,
     "discovery": Discovery,
+    "following": FollowingLimits,
     "registry": RegistryRole,
     "limits": Limits,
+    "jobs": Jobs,
     "log": Log,
 }
+HANDLERS = "handlers"
+"""The one section that is made of tables."""
 
 
 DECLARED: Mapping[str, Declared] = {one.name: one for one in declared_in(SECTIONS)}
@@ -234,7 +312,7 @@ def load(path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, 
     A file that is not there states nothing; so do an empty variable and a flag that is None.
     Raises NodeError (exit 2): CONFIG_UNREADABLE, SETTING_UNKNOWN, SETTING_INVALID, each with the place.
     """
-    values = _from_file(path) if path else {}
+    values, handlers = _from_file(path) if path else ({}, {})
     values |= _from_environ(environ)
     values |= _from_flags(overrides)
     agent = Agent(**_section(values, "agent"))
@@ -247,9 +325,12 @@ def load(path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, 
         agent,
         Http(**_section(values, "http")),
         Discovery(**_section(values, "discovery")),
+        FollowingLimits(**_section(values, "following")),
         RegistryRole(**_section(values, "registry")),
         Limits(**_section(values, "limits")),
+        Jobs(**_section(values, "jobs")),
         Log(**_section(values, "log")),
+        handlers,
     )
 
 
@@ -261,6 +342,9 @@ def changed(old: Settings, new: Settings) -> tuple[list[str], list[str]]:
         before, after = (getattr(getattr(settings, one.section), one.name) for settings in (old, new))
         if before != after:
             (taken if one.about.reload else waiting).append(f"{one.section}.{one.name}")
+    for offering in {**old.handlers, **new.handlers}:
+        if old.handlers.get(offering) != new.handlers.get(offering):
+            taken.append(f"{HANDLERS}.{offering}")
     return taken, waiting
 
 
@@ -268,28 +352,32 @@ def _section(values: Mapping[str, Any], section: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if DECLARED[name].section == section}
 
 
-def _from_file(path: Path) -> dict[str, object]:
+def _from_file(path: Path) -> tuple[dict[str, object], Handlers]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return {}
+        return {}, {}
     except (OSError, ValueError, RecursionError) as error:
         # ValueError: what is no UTF-8, no TOML, or a number of thousands of digits. RecursionError: arrays without end.
         why = error.strerror if isinstance(error, OSError) else error
         raise _refused("CONFIG_UNREADABLE", f"{path} cannot be read: {why}.") from error
     values: dict[str, object] = {}
+    try:
+        handlers = read_handlers(document.pop(HANDLERS, {}))
+    except ValueError as error:
+        raise _refused("SETTING_INVALID", f"{path}: {error}") from error
     for section, table in document.items():
         if not isinstance(table, dict):
             raise _unknown(str(path), section, "outside every section")
         if section not in SECTIONS:
-            near = _nearest(section, [*SECTIONS])
+            near = _nearest(section, [*SECTIONS, HANDLERS])
             raise _refused("SETTING_UNKNOWN", f"{path}: there is no section [{_shown(section)}]; {near}")
         for name, value in table.items():
             one = DECLARED.get(name)
             if one is None or one.section != section:
                 raise _unknown(str(path), name, f"in [{section}]")
             values[name] = _taken(one, value, f"{path}, [{section}] {name}")
-    return values
+    return values, handlers
 
 
 def _from_environ(environ: Mapping[str, str]) -> dict[str, object]:

@@ -131,7 +131,7 @@ def refuse(error: Refusal, as_json: bool) -> int:
     return int(refusal.exit_code)
 
 
-def finding_lines(findings: Iterable[Mapping[str, str]]) -> Iterable[str]:
+def finding_lines(findings: Iterable[Mapping[str, object]]) -> Iterable[str]:
     """Findings for people: what, where, and what to do."""
     for finding in findings:
         yield f"{finding['severity']}: {finding['message']}"
@@ -139,15 +139,15 @@ def finding_lines(findings: Iterable[Mapping[str, str]]) -> Iterable[str]:
         yield f"    {finding['remedy']}"
 
 
-def read_input(path: str) -> bytes:
-    """The bytes of a file, or of stdin for `-`: as many as a Descriptor may have, and one that says there are more.
+def read_input(path: str, most: int = MAX_BYTES) -> bytes:
+    """The bytes of a file, or of stdin for `-`: `most` of them, and one that says there are more.
 
-    Raises NodeError INPUT_UNREADABLE.
+    As many as a Descriptor may have, unless said otherwise. Raises NodeError INPUT_UNREADABLE.
     """
     try:
         if path == "-":
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
+            return sys.stdin.buffer.read(most + 1)
         with open(path, "rb") as file:  # noqa: PTH123  # what the operator named, as it was named
-            return file.read(MAX_BYTES + 1)
+            return file.read(most + 1)
     except OSError as error:
         raise NodeError("INPUT_UNREADABLE", f"{path} cannot be read: {error.strerror}.", Exit.UNREADABLE) from error

@@ -10,10 +10,12 @@ operator: the file's permissions are the whole of its access control, and nothin
 | `POST /publish?respell=&acts_for=&organization_name=` | publishes the body |
 | `POST /rollback` | `{"digest", "as"}`: that content again under a new agent_version |
 | `POST /reload` | reads the settings again, as SIGHUP does |
+| `GET /card` | the A2A card, exact bytes |
 | `POST /roster` | one change of the roster, as `node.roster` lists them |
 | `GET /peers?since=` | the peers, and a number that counts their changes; with that number only if it has moved on |
 | `POST /peers/forget` | `{"id"}`: forgets a peer, and the handle that is pinned to it |
 | `POST /follow`, `POST /unfollow` | `{"id", "url"}`, `{"id"}`: a standing subscription, and its end |
+| `POST /jobs/cancel` | `{"task_id"}`: ends a job |
 | `GET /follows` | what is followed, and how it fares |
 
 Source: binding 9.
@@ -59,6 +61,9 @@ class Operated(Protocol):
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again."""
 
+    def card(self) -> bytes:
+        """The A2A card as it is served."""
+
     async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
         """Changes the roster; says what it is now."""
 
@@ -76,6 +81,9 @@ class Operated(Protocol):
 
     def follows(self) -> Sequence[Mapping[str, object]]:
         """What is followed, and how it fares."""
+
+    async def cancel_job(self, task_id: str) -> bool:
+        """Ends a job; False when none of that id has yet to end."""
 
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew; says which it took and which wait for a restart."""
@@ -119,6 +127,9 @@ def control_router(node: Operated) -> Router:
         digest, agent_version = _texts(request, "digest", "as")
         return response(200, JSON, json_body((await node.rollback(digest, agent_version)).document()))
 
+    async def card(_request: Request) -> Response:
+        return response(200, JSON, node.card())
+
     async def roster(request: Request) -> Response:
         change = parse(request.body, max_bytes=BODY_LIMIT)
         if not isinstance(change, dict):
@@ -150,6 +161,12 @@ def control_router(node: Operated) -> Router:
     def follows(_request: Request) -> Response:
         return response(200, JSON, json_body({"follows": list(node.follows())}))
 
+    async def cancel_job(request: Request) -> Response:
+        (task_id,) = _texts(request, "task_id")
+        if not await node.cancel_job(task_id):
+            raise NodeError("NOT_FOUND", "No job of that id has yet to end. `agent-node jobs` lists them.")
+        return response(200, JSON, json_body({"task_id": task_id, "canceled": True}))
+
     async def reload(_request: Request) -> Response:
         return response(200, JSON, json_body(node.reload()))
 
@@ -160,17 +177,19 @@ def control_router(node: Operated) -> Router:
             b"/publish": post("publish", _operating(publish)),
             b"/rollback": post("rollback", _operating(rollback)),
             b"/reload": post("reload", _operating(reload)),
+            b"/card": get("card", _operating(card), public=False),
             b"/roster": post("roster", _operating(roster)),
             b"/peers": get("peers", peers, public=False),
             b"/peers/forget": post("forget", _operating(forget)),
             b"/follow": post("follow", _operating(follow)),
             b"/unfollow": post("unfollow", _operating(unfollow)),
+            b"/jobs/cancel": post("cancel_job", _operating(cancel_job)),
             b"/follows": get("follows", follows, public=False),
         },
         {},
         BODY_LIMIT,
-        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, "
-        "/roster, /peers, /peers/forget, /follow, /unfollow and /follows.",
+        "This is a node's control socket: it has /status, /metrics, /publish, /rollback, /reload, /card, "
+        "/roster, /peers, /peers/forget, /follow, /unfollow, /follows and /jobs/cancel.",
     )
 
 

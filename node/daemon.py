@@ -3,7 +3,9 @@
     serve          the entryway, on every listening socket
     control        the control socket
     following      keeps the versions of the agents that are followed
+    workshop       does the work of callers who are admitted
     vicinity       announces the node, hears and asks its peers
+    projections    compares what is served with its Descriptor, and keeps its addresses true
     signals        SIGTERM and SIGINT stop, SIGHUP reloads; a second SIGTERM or SIGINT stops at once
     watchdog       tells systemd that the loop still turns
 
@@ -15,41 +17,54 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 import structlog
 import trio
 
+from descriptor.checker import Finding
+from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
-from entryway.door import Door, Keep, KnockLimits
-from entryway.events import Feed, FeedLimits
+from entryway.door import Door, Keep
+from entryway.events import Feed
 from entryway.protections import AddressLimits
-from entryway.registry import Registry, RegistryLimits
+from entryway.registry import Registry
+from entryway.requests import Means
 from entryway.roster import enforced
 from entryway.routes import Entryway
-from entryway.server import Server, ServerLimits
-from entryway.snapshot import Damaged, Published, published
+from entryway.server import Server
+from entryway.snapshot import Damaged, Published, Snapshot, card_representation, published
 from node.addresses import listen, urls
 from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
-from node.config import Limits, RegistryRole, Settings, changed
+from node.bounds import feed_limits, follow_limits, knock_limits, registry_limits, server_limits
+from node.config import Settings, changed, served_of
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
 from node.following import Following, follow_document
+from node.handlers.behind import Behind
+from node.handlers.settings import Served
 from node.home import Home
 from node.identity import Keys
+from node.jobs import Workshop, interrupt_jobs
+from node.offered import Offered
 from node.open_files import allow_open_files
+from node.projecting import Projector, check_served, serving_at
 from node.publisher import Outcome, Publisher, terms_of, with_terms
 from node.roster import RosterKeeper
+from node.senders import KeptSenders
 from node.systemd import Notifier, watchdog_interval
 from node.vicinity import PRIVATE, Vicinity
 from store import Reader, Store
+
+ADDRESSES_RECHECK = 30.0  # seconds: a lease, a cable or a network may have changed
 
 log = structlog.get_logger("node")
 
@@ -81,7 +96,8 @@ class Daemon:
         self._started = time.monotonic()
         self._notifier = Notifier.from_environ(settled.environ)
         self._writing = trio.CapacityLimiter(1)
-        self._urls: list[str] = []
+        self._served_anew = trio.Event()
+        self._listeners: list[socket.socket] = []
 
     async def run(self) -> None:
         """Runs until a signal stops it. Raises NodeError and StoreError for what keeps it from starting."""
@@ -95,27 +111,42 @@ class Daemon:
             ExitStack() as opened,
         ):
             terms = terms_of(self._settled.keys, self._settings)
-            self._publisher = Publisher(store, writers_reader, terms, limits, time.time)
+            self._publisher = Publisher(store, writers_reader, terms, limits, time.time, served_of(self._settings))
             self._roster = RosterKeeper(store, writers_reader, identity, time.time)
             archive = StoreArchive(reader, identity.id, others=self._settings.registry.registry)
             keep = KnockKeeper(store, self._writing).keep
             self._kept = StoreKept(store, archive, self._writing)
-            self._following = Following(self._kept, time.time)
+            self._following = Following(self._kept, time.time, follow_limits(self._settings.following))
+            interrupted = interrupt_jobs(store, time.time())
+            if interrupted:
+                log.warning("jobs_interrupted", count=interrupted)
+            behind = Behind(home, self._settled.environ)
+            offered = Offered(lambda: self._entryway.snapshot)
+            self._workshop = Workshop(
+                self._kept, behind, offered.find, time.time, self._settings.handlers, self._settings.jobs
+            )
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
             self._registry = (
                 Registry(identity.id, self._kept, time.time, registry_limits(self._settings.registry))
                 if self._settings.registry.registry
                 else None
             )
+            self._listeners = listeners = [
+                opened.enter_context(listener)
+                for listener in listen(self._settings.http.host, self._settings.http.port)
+            ]
+            self._projector = Projector(identity, lambda: serving_at(self._urls(), self._settings.http.public_url))
             self._entryway = Entryway(
                 identity,
                 archive,
                 time.time,
-                snapshot=load_snapshot(reader, identity.id),
+                snapshot=load_snapshot(reader, identity.id, self._projector.card),
                 door=self._door(reader, keep),
                 feed=self._feed,
                 body_limit=limits.entryway_body,
+                request_limit=limits.request_body,
                 registry=self._registry,
+                means=Means(self._settled.keys.sealing, KeptSenders(archive), self._workshop),
             )
             self._addresses = AddressLimits(
                 limits.answers_per_second,
@@ -125,14 +156,9 @@ class Daemon:
             )
             self._server = Server(self._entryway.router, server_limits(limits), self._addresses)
             self._control = Server(control_router(self), server_limits(limits))
-            listeners = [
-                opened.enter_context(listener)
-                for listener in listen(self._settings.http.host, self._settings.http.port)
-            ]
             control = opened.enter_context(control_listener(home))
             self._socket = home.socket.stat().st_ino
             opened.callback(remove_socket, home, self._socket)
-            self._urls = urls(listeners)
             self._entryway.private = self._settings.discovery.visibility == PRIVATE
             self._vicinity = Vicinity(
                 identity.id,
@@ -143,13 +169,16 @@ class Daemon:
                 time.time,
                 self._following.hint,
             )
-            async with trio.open_nursery() as nursery:
+            async with behind, trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
                 nursery.start_soon(self._tell_watchdog)
                 nursery.start_soon(archive.run)
                 nursery.start_soon(self._feed.run)
                 nursery.start_soon(self._following.run)
+                nursery.start_soon(self._keep_projections)
+                nursery.start_soon(self._say_unapplied)
                 async with trio.open_nursery() as serving:
+                    await serving.start(self._workshop.run)
                     await serving.start(self._server.serve, listeners)
                     await serving.start(self._control.serve, [control])
                     self._announce_ready()
@@ -171,13 +200,14 @@ class Daemon:
             "digest": snapshot.digest if isinstance(snapshot, Damaged) else descriptor and descriptor.digest,
             "agent_version": descriptor and descriptor.agent_version,
             "published_at": format_timestamp(snapshot.published_at) if isinstance(snapshot, Published) else None,
-            "urls": self._urls,
+            "urls": self._urls(),
             "uptime_seconds": round(time.monotonic() - self._started, 1),
             "connections": len(self._server.connections),
             "roster": self._roster_state,
             "knocks": len(self._entryway.door.waiting(time.time())),
             "subscribers": self._feed.listening,
             "follows": self._following.document(),
+            "jobs": self._workshop.status(),
             "peers": self._vicinity.verified,
             "discovery": self._vicinity.status(),
             "answers": sum(self._entryway.router.answered.values()),
@@ -197,6 +227,7 @@ class Daemon:
             "subscribers_cut_total": self._feed.cut,
             "connections_refused_total": self._server.refused_connections,
             "uptime_seconds": time.monotonic() - self._started,
+            "tasks": trio.lowlevel.current_statistics().tasks_living,
         }
         return await trio.to_thread.run_sync(_render_metrics, Counter(self._entryway.router.answered), values, info)
 
@@ -208,6 +239,13 @@ class Daemon:
     async def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes an older version's content again. Raises NodeError, DescriptorError and StoreError."""
         return await self._changing(lambda: self._publisher.rollback(digest, agent_version))
+
+    def card(self) -> bytes:
+        """The A2A card as it is served, to whomever. Raises NodeError NOT_PUBLISHED."""
+        snapshot = self._entryway.snapshot
+        if not isinstance(snapshot, Published):
+            raise NodeError("NOT_PUBLISHED", "The node serves no card: no version that can be read is published.")
+        return snapshot.card.full.body
 
     async def change_roster(self, change: Mapping[str, JsonValue]) -> Mapping[str, object]:
         """Changes the roster, and goes by it from then on. Raises NodeError, DescriptorError and StoreError."""
@@ -242,19 +280,26 @@ class Daemon:
         """What is followed, and how it fares."""
         return self._following.document()
 
+    async def cancel_job(self, task_id: str) -> bool:
+        """Ends a job; False when none of that id has yet to end."""
+        return await self._workshop.cancel_any(task_id)
+
     def reload(self) -> dict[str, list[str]]:
         """Takes the settings anew. Raises NodeError, and then nothing has changed."""
         settings = self._settled.load_settings()
         taken, waiting = changed(self._settings, settings)
         self._publisher.terms = terms_of(self._settled.keys, settings)
         self._publisher.limits = settings.limits
-        self._entryway.router.limit_bodies(settings.limits.entryway_body)
+        self._publisher.served = served_of(settings)
+        self._workshop.handlers, self._workshop.settings = settings.handlers, settings.jobs
+        self._entryway.router.limit_bodies(settings.limits.entryway_body, requests=settings.limits.request_body)
         self._settled.apply_log(settings)
         limits = settings.limits
         self._entryway.door.limits = knock_limits(limits)
         allow_open_files(limits)
         self._server.limits = self._control.limits = server_limits(limits)
         self._feed.limits = feed_limits(limits)
+        self._following.limits = follow_limits(settings.following)
         if self._registry is not None:
             self._registry.limits = registry_limits(settings.registry)
         self._addresses.change(
@@ -267,8 +312,13 @@ class Daemon:
         self._entryway.private = settings.discovery.visibility == PRIVATE
         self._vicinity.take(settings)
         self._vicinity.announce(self._entryway.snapshot)
+        self._served_anew.set()
         log.info("settings_reloaded", taken=taken, need_restart=waiting)
         return {"taken": taken, "need_restart": waiting}
+
+    def _urls(self) -> list[str]:
+        """The base URLs that the node is reached under just now."""
+        return urls(self._listeners)
 
     def _current_digest(self) -> str | None:
         snapshot = self._entryway.snapshot
@@ -277,10 +327,12 @@ class Daemon:
     async def _changing(self, act: Callable[[], Outcome]) -> Outcome:
         # The lock spans the swap, so that two publishes are answered in the order in which they were committed.
         async with self._writing:
-            outcome = await trio.to_thread.run_sync(act)
-            if outcome.changed or (outcome.current and isinstance(self._entryway.snapshot, Damaged)):
-                self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at)
+            # One trip to the worker thread: between the commit and the swap nothing may be given up.
+            outcome, card = await trio.to_thread.run_sync(self._done, act)
+            if card is not None:
+                self._entryway.snapshot = published(outcome.descriptor, outcome.seq, outcome.published_at, card)
                 self._vicinity.announce(self._entryway.snapshot)
+                self._served_anew.set()
             if outcome.event is not None:
                 self._feed.announce(outcome.event)
         if outcome.changed:
@@ -291,6 +343,29 @@ class Daemon:
                 previous_digest=outcome.previous_digest,
             )
         return outcome
+
+    def _done(self, act: Callable[[], Outcome]) -> tuple[Outcome, bytes | None]:
+        """Does it, and makes the card of what is answered with from then on; None where that stays as it was."""
+        outcome = act()
+        anew = outcome.changed or (outcome.current and isinstance(self._entryway.snapshot, Damaged))
+        return outcome, self._projector.card(outcome.descriptor) if anew else None
+
+    async def _keep_projections(self) -> None:
+        """Compares what is served with its Descriptor, and makes it anew whenever the node is served otherwise."""
+        checked: Snapshot | None = None
+        while True:
+            if checked is not self._entryway.snapshot:
+                checked = self._entryway.snapshot
+                await trio.to_thread.run_sync(check_served, checked)
+            with trio.move_on_after(ADDRESSES_RECHECK):
+                await self._served_anew.wait()
+            self._served_anew = trio.Event()
+            async with self._writing:
+                snapshot = self._entryway.snapshot
+                if isinstance(snapshot, Published) and self._projector.is_stale():
+                    card = await trio.to_thread.run_sync(self._projector.card, snapshot.descriptor)
+                    self._entryway.snapshot = replace(snapshot, card=card_representation(card))
+                    log.info("card_made_anew", digest=snapshot.descriptor.digest)
 
     def _door(self, reader: Reader, keep: Keep) -> Door:
         """The door as the roster that is kept has it. One that is not enforced is said loudly, and is not gone by."""
@@ -306,9 +381,9 @@ class Daemon:
     def _announce_ready(self) -> None:
         snapshot = self._entryway.snapshot
         digest = snapshot.descriptor.digest if isinstance(snapshot, Published) else None
-        log.info("ready", id=self._settled.keys.identity.id, url=self._urls[0], digest=digest)
-        self._notifier.ready(f"listening on {self._urls[0]}")
-        self._settled.on_ready(self._urls)
+        log.info("ready", id=self._settled.keys.identity.id, url=self._urls()[0], digest=digest)
+        self._notifier.ready(f"listening on {self._urls()[0]}")
+        self._settled.on_ready(self._urls())
 
     async def _heed_signals(
         self, scope: trio.CancelScope, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
@@ -324,10 +399,18 @@ class Daemon:
                     log.info("stopping", signal=signal.Signals(number).name)
                     self._notifier.stopping()
                     self._vicinity.leave()
+                    self._workshop.stop()
                     self._server.stopping.set()
                     self._control.stopping.set()
                     # Whoever comes now would wait for an answer that nobody gives any more.
                     remove_socket(self._settled.home, self._socket)
+
+    async def _say_unapplied(self) -> None:
+        """Says in the log what is promised and not applied; a handler may be taken out after a publish."""
+        snapshot, served = self._entryway.snapshot, served_of(self._settings)
+        if isinstance(snapshot, Published) and served.handlers:
+            for finding in await trio.to_thread.run_sync(_unapplied, snapshot.descriptor, served):
+                log.warning("promise_not_applied", rule=finding.rule, pointer=finding.pointer, reason=finding.message)
 
     def _reload_on_signal(self) -> None:
         self._notifier.reloading()
@@ -335,7 +418,7 @@ class Daemon:
             self.reload()
         except (NodeError, DescriptorError) as error:
             log.error("settings_kept", code=error.code, reason=error.message)
-        self._notifier.ready(f"listening on {self._urls[0]}")
+        self._notifier.ready(f"listening on {self._urls()[0]}")
 
     async def _tell_watchdog(self) -> None:
         interval = watchdog_interval(self._settled.environ)
@@ -344,36 +427,10 @@ class Daemon:
             await trio.sleep(interval)
 
 
-def knock_limits(limits: Limits) -> KnockLimits:
-    """The settings as the door takes them."""
-    return KnockLimits(limits.knock_wait, limits.knocks_per_day)
+def _unapplied(descriptor: Descriptor, served: Served) -> Sequence[Finding]:
+    from node.promises import unapplied  # noqa: PLC0415  # loads the reader of Descriptors
 
-
-def registry_limits(role: RegistryRole) -> RegistryLimits:
-    """The settings as the registry takes them."""
-    return RegistryLimits(versions_of_subject=role.registry_versions, puts_per_hour=role.registry_puts_per_hour)
-
-
-def feed_limits(limits: Limits) -> FeedLimits:
-    """The settings as the event feed takes them."""
-    return FeedLimits(
-        subscribers=limits.subscribers,
-        subscribers_per_address=limits.subscribers_per_address,
-        write_wait=limits.write_wait,
-    )
-
-
-def server_limits(limits: Limits) -> ServerLimits:
-    """The settings as the server takes them."""
-    return ServerLimits(
-        limits.header_block,
-        limits.header_wait,
-        limits.body_wait,
-        limits.idle_wait,
-        limits.write_wait,
-        limits.drain_wait,
-        limits.connections,
-    )
+    return unapplied(descriptor.members, served)
 
 
 def _render_metrics(

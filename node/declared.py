@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
+from urllib.parse import urlsplit
 
 PREFIX = "AGENT_NODE_"
 
@@ -32,9 +33,10 @@ class About:
     high: float = 0
     choices: tuple[str, ...] = ()
     one_word: bool = False
+    base_url: bool = False
     reload: bool = True
     """Whether a running node takes a new value on SIGHUP."""
-    example: str | None = None
+    example: object = None
     """What the annotated file shows for a setting that has no default."""
 
 
@@ -70,6 +72,8 @@ class Declared:
             number = "a whole number" if self.kind == "whole" else "a number"
             unit = f" of {about.unit}" if about.unit else ""
             return f"{number}{unit} from {about.low:.10g} to {about.high:.10g}"
+        if about.base_url:
+            return "a URL, http or https, with a host and without user, query or fragment"
         spaces = " without spaces" if about.one_word else ""
         return f"a list of texts{spaces}" if self.kind == "texts" else f"a text{spaces}"
 
@@ -114,7 +118,29 @@ class Declared:
             return False
         if self.about.choices:
             return text in self.about.choices
+        if self.about.base_url:
+            return _is_base_url(text)
         return bool(text.strip()) and text.isprintable() and not (self.about.one_word and " " in text)
+
+
+def _is_base_url(text: str) -> bool:
+    """Whether paths can be put behind a text to reach a node, as they stand in a document that is signed."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:  # a host in brackets that is no address, a port that is no number
+        return False
+    authority = parts.netloc
+    return (
+        text.isascii()
+        and text.isprintable()
+        and not any(char in text for char in ' "<>\\^`{|}?#')
+        and parts.scheme in ("http", "https")
+        and bool(parts.hostname)
+        and "@" not in authority
+        and not authority.endswith(":")
+        and port != 0
+    )
 
 
 def declared_in(sections: Mapping[str, type[Any]]) -> Iterator[Declared]:

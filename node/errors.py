@@ -65,6 +65,9 @@ UNREADABLE_INPUT = frozenset(
         "TOO_LARGE",
         "BAD_DIGEST",
         "BAD_KEY",
+        "BAD_POINTER",
+        "BAD_REFERENCE",
+        "NOT_A_PROJECTION",
     }
 )
 """Codes of floor 1 that say the input was no document at all."""

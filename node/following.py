@@ -10,7 +10,7 @@ Source: binding 8.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -29,6 +29,7 @@ class State(StrEnum):
 
     CONNECTING = "connecting"
     LISTENING = "listening"
+    CATCHING_UP = "catching-up"
     WAITING = "waiting"
 
 
@@ -42,74 +43,73 @@ class Kept(Protocol):
         """Writes, when it is this one's turn."""
 
 
-@dataclass
-class _Running:
-    follower: Follower
-    scope: trio.CancelScope
+@dataclass(frozen=True, slots=True)
+class FollowLimits:
+    """What is kept of one agent: versions, and bytes of all of them together."""
+
+    versions: int
+    bytes: int
 
 
 class Following:
-    """All agents that are followed by one node."""
+    """All agents that are followed by one node. `limits` bind what comes from now on."""
 
-    def __init__(self, kept: Kept, clock: Callable[[], float]) -> None:
+    def __init__(self, kept: Kept, clock: Callable[[], float], limits: FollowLimits) -> None:
+        self.limits = limits
         self._kept = kept
         self._clock = clock
-        self._running: dict[str, _Running] = {}
+        self._followers: dict[str, Follower] = {}
         self._nursery: trio.Nursery | None = None
+        # Of two who change the same subscription the second sees what the first has made of it.
+        self._changing = trio.Lock()
 
     async def run(self) -> None:
         """Takes up what was followed when the node stopped, and goes on until it is canceled."""
-        follows = await self._kept.read(lambda reader: reader.follows())
         async with trio.open_nursery() as nursery:
-            self._nursery = nursery
-            for follow in follows:
-                self._start(follow)
+            async with self._changing:
+                for follow in await self._kept.read(lambda reader: reader.follows()):
+                    self._start(follow, nursery)
+                self._nursery = nursery
             await trio.sleep_forever()
 
     async def add(self, agent_id: str, url: str) -> Follow:
-        """Follows an agent from now on. One that is followed already is looked for at `url`."""
-        running = self._running.get(agent_id)
-        if running is not None:
-            running.follower.hint(url)
-            follow = running.follower.follow
-            await self._kept.write(lambda store: store.put_follow(follow))
+        """Follows an agent from now on. One that is followed already is looked for at `url`. Raises StoreError."""
+        async with self._changing:
+            follow = Follow(agent_id, url, round(self._clock(), 3), None, synced=False)
+            await self._kept.write(lambda store: store.add_follow(follow))
+            follower = self._followers.get(agent_id)
+            if follower is not None:
+                follower.hint(None, [url])
+                return replace(follower.follow, url=url)
+            if self._nursery is not None:
+                self._start(follow, self._nursery)
             return follow
-        follow = Follow(agent_id, url, round(self._clock(), 3), None, synced=False)
-        await self._kept.write(lambda store: store.put_follow(follow))
-        self._start(follow)
-        return follow
 
     async def drop(self, agent_id: str) -> bool:
-        """Follows an agent no more. What was kept stays. False when it was not followed."""
-        running = self._running.pop(agent_id, None)
-        if running is not None:
-            running.scope.cancel()
-        return await self._kept.write(lambda store: store.drop_follow(agent_id))
+        """Follows an agent no more. What was kept stays. False when it was not followed. Raises StoreError."""
+        async with self._changing:
+            dropped = await self._kept.write(lambda store: store.drop_follow(agent_id))
+            follower = self._followers.pop(agent_id, None)
+            if follower is not None:
+                follower.scope.cancel()
+            return dropped
 
-    def hint(self, agent_id: str, _digest: str | None, places: Iterable[str]) -> None:
-        """An agent has answered at `places`, base URLs: if it is followed and not listened to, it is tried there."""
-        running = self._running.get(agent_id)
-        if running is not None and running.follower.state is not State.LISTENING:
-            running.follower.hint(next(iter(places), None))
+    def hint(self, agent_id: str, digest: str | None, places: Iterable[str]) -> None:
+        """An agent has answered at `places`, base URLs, and has shown `digest` there."""
+        follower = self._followers.get(agent_id)
+        if follower is not None:
+            follower.hint(digest, places)
 
     def document(self) -> list[Mapping[str, object]]:
         """What is followed, and how it fares."""
-        return [
-            follow_document(one.follower.follow, state=one.follower.state, reason=one.follower.reason)
-            for one in self._running.values()
-        ]
+        return [follow_document(one.follow, state=one.state, reason=one.reason) for one in self._followers.values()]
 
-    def _start(self, follow: Follow) -> None:
-        assert self._nursery is not None
+    def _start(self, follow: Follow, nursery: trio.Nursery) -> None:
         from node.follower import Follower  # noqa: PLC0415  # imported when the first agent is followed
 
-        running = _Running(Follower(follow, self._kept, self._clock), trio.CancelScope())
-        self._running[follow.id] = running
-        self._nursery.start_soon(self._run, running)
-
-    async def _run(self, running: _Running) -> None:
-        with running.scope:
-            await running.follower.run()
+        follower = Follower(follow, self._kept, self._clock, lambda: self.limits)
+        self._followers[follow.id] = follower
+        nursery.start_soon(follower.run)
 
 
 def follow_document(follow: Follow, *, state: str, reason: str) -> dict[str, object]:
@@ -123,6 +123,7 @@ def follow_document(follow: Follow, *, state: str, reason: str) -> dict[str, obj
         "seq": follow.seq,
         "synced": follow.synced,
         "reports": [
-            {"at": one.at, "kind": one.kind, "message": one.message, "digest": one.digest} for one in follow.reports
+            {"at": one.at, "kind": one.kind, "message": one.message, "digest": one.digest, "times": one.times}
+            for one in follow.reports
         ],
     }

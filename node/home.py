@@ -9,6 +9,8 @@
     node.db         the store
     node.lock       held by whoever changes the home, with its process id inside
     control.sock    0600, while the daemon runs
+    handlers/       the operator's programs, where he keeps them here
+    jobs/           0700, the directories of jobs that run
 
 The invariant: nothing in a home is read or written before it is known to be the operator's own, closed to
 others where it holds a secret, and held by nobody else. Root is no exception: files that root makes in
@@ -101,6 +103,16 @@ class Home:
         return self.path / "control.sock"
 
     @property
+    def handlers(self) -> Path:
+        """The directory that Python handlers are found in."""
+        return self.path / "handlers"
+
+    @property
+    def jobs(self) -> Path:
+        """The directory of the directories of jobs that run."""
+        return self.path / "jobs"
+
+    @property
     def lock_file(self) -> Path:
         """The file that `lock` holds."""
         return self.path / "node.lock"
@@ -125,11 +137,13 @@ class Home:
         """Refuses a home that must not be used as it is.
 
         Raises NodeError: HOME_MISSING, HOME_UNUSABLE (no directory, or not to be entered), HOME_NOT_YOURS,
-        HOME_LOOSE (others may write in the home, or enter `identity/`), HOME_PATH_TOO_LONG, and for a seed
-        that is there what `read_secret` raises.
+        HOME_LOOSE (others may write in the home or its `handlers/`, or enter `identity/`), HOME_PATH_TOO_LONG, and for
+        a seed that is there what `read_secret` raises.
         """
         self._check_length()
         self._check_directory(self.path, closed_to=0o022)
+        if self.handlers.exists():
+            self._check_directory(self.handlers, closed_to=0o022)
         if self.identity_dir.exists():
             self._check_directory(self.identity_dir, closed_to=0o077)
             for seed in (self.agent_seed, self.seal_seed):

@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 import structlog
 import trio
 
-from entryway.protections import AddressLimits
 from entryway.verdict import Verdict, shown
 from node.discovery.record import LONGEST_READ, Heard, Key
 from node.interfaces import Link
+from node.pace import Pace
 from node.peerbook import PeerBook, Write
 from node.peers import Answered, NoAnswer, PeerState, State, judge, pinned_form
 from node.sightings import Sighting, entries, peer_document
@@ -33,7 +33,6 @@ from store import Peer
 AT_ONCE = 16  # questions that are open at a time
 ADDRESSES_TRIED = 4  # of one record
 QUESTION_WAIT = 5.0  # seconds for one address
-PACE, BURST = 1.0, 8  # questions a second to one address, and how many may come at once
 RECHECKED = 30  # questions in the time of a recheck: with more peers than that each of them waits longer
 FIRST_RETRY, LAST_RETRY = 2.0, 300.0  # seconds until one that did not answer is asked again: doubled each time
 EARLIEST = 0.01  # seconds: nothing is looked at more often
@@ -94,7 +93,7 @@ class Neighborhood:
         self._sightings: dict[Key, Sighting] = {}
         self._keys: dict[str, set[Key]] = {}  # by id; what states none is under the empty text
         self._asking = 0
-        self._pace = AddressLimits(PACE, BURST, AT_ONCE, limit_loopback=True)
+        self._pace = Pace()
         self._woken = trio.Event()
 
     async def run(self) -> None:
@@ -241,8 +240,7 @@ class Neighborhood:
         silent = _Asked(NoAnswer("UNREACHABLE", _nowhere(heard)))
         told = None
         for address in addresses[:ADDRESSES_TRIED]:
-            bucket = self._pace.bucket(self._pace.key(_host(address)), trio.current_time())
-            wait = 0.0 if bucket is None else bucket.take(trio.current_time())
+            wait = self._pace.wait(_host(address), trio.current_time(), queued=self._book.verified(heard.id) is None)
             if wait:
                 return _Asked(silent.answer, wait=wait)
             answer = await self._ask(f"http://{address}{heard.prefix}", heard.id)

@@ -12,13 +12,14 @@ Source: binding 9.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeVar
 
 import httpx
 
+from node.config import served_of
 from node.console import Console
 from node.errors import Exit, NodeError
 from node.home import Home
@@ -40,6 +41,15 @@ class Control:
 
     def ask(self, method: str, path: str, content: bytes | None = None, **query: str | None) -> dict[str, object]:
         """The JSON answer. Raises NodeError with the code the node gave, or NODE_UNREACHED."""
+        return dict(self._answer(method, path, content, query)[1])
+
+    def read(self, path: str) -> bytes:
+        """The exact bytes of a JSON answer. Raises NodeError as `ask` does."""
+        return self._answer("GET", path, None, {})[0]
+
+    def _answer(
+        self, method: str, path: str, content: bytes | None, query: Mapping[str, str | None]
+    ) -> tuple[bytes, dict[str, object]]:
         stated = {name: value for name, value in query.items() if value is not None}
         try:
             answer = self.client.request(method, path, content=content, params=stated)
@@ -52,7 +62,7 @@ class Control:
                 Exit.UNREACHED,
             ) from error
         if answer.is_success:
-            return dict(document)
+            return answer.content, document
         raise _refusal(document)
 
 
@@ -98,7 +108,7 @@ def _on_the_store(console: Console, act: Callable[[Publisher], Value]) -> Value:
     terms = terms_of(console.keys(), settings)
     database = console.home.database
     with Store.open(database) as store, Reader.open(database) as reader:
-        return act(Publisher(store, reader, terms, settings.limits, time.time))
+        return act(Publisher(store, reader, terms, settings.limits, time.time, served_of(settings)))
 
 
 def _refusal(document: object) -> NodeError:

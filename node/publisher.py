@@ -2,8 +2,8 @@
 
 What may be published is decided by `descriptor.publishing`, pure; this module reads what is current, asks, and stores
 the outcome in one transaction with its signed event. The invariant: what `publish` returns is on the disk, and what it
-refuses has changed nothing. A document is refused that declares an admission which the roster does not apply; which
-roster applies which is the table of `entryway.admission.unapplied`.
+refuses has changed nothing. A document is refused that declares an admission which the roster does not apply, or of its
+work by rule what no handler applies: the tables of `entryway.admission.unapplied` and of `node.promises`.
 
 Source: chapter 6.5; binding 6 (the event).
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from descriptor.canonical import canonical
-from descriptor.checker import Finding, check
+from descriptor.checker import Finding, Severity, check
 from descriptor.digests import digest_of
 from descriptor.document import Descriptor
 from descriptor.publishing import PublishError, Terms, bind, plan, rebadge
@@ -27,6 +27,7 @@ from entryway.envelope import PROTOCOL_VERSION, new_uuid, sign_envelope
 from entryway.roster import enforced
 from node.config import Limits, Settings
 from node.errors import Exit, NodeError
+from node.handlers.settings import Served
 from node.identity import Keys
 from node.shapes import finding_document
 from store import DESCRIPTOR_REPLACED, Event, Reader, Store, StoreError, Version
@@ -69,9 +70,19 @@ class Outcome:
 class Publisher:
     """One agent's writer. For one thread at a time, like the store and the reader it holds."""
 
-    def __init__(self, store: Store, reader: Reader, terms: Terms, limits: Limits, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        reader: Reader,
+        terms: Terms,
+        limits: Limits,
+        clock: Callable[[], float],
+        served: Served | None = None,
+    ) -> None:
         self.terms = terms
         self.limits = limits
+        self.served = served
+        """What is done about the offerings; `None`: promises are not held against anything."""
         self.store = store
         self.reader = reader
         self._clock = clock
@@ -104,7 +115,8 @@ class Publisher:
         if current is not None and planned.descriptor.digest == current.digest:
             return _kept(planned.descriptor.data, current)
         self._refuse_unapplied(planned.descriptor, terms.identity.id)
-        return self._store_version(planned.descriptor, current, now, terms)
+        outcome = self._store_version(planned.descriptor, current, now, terms)
+        return replace(outcome, warnings=(*outcome.warnings, *self._unserved(planned.descriptor)))
 
     def rollback(self, digest: str, agent_version: str) -> Outcome:
         """Publishes the content of an older version again, under a new `agent_version`.
@@ -117,11 +129,29 @@ class Publisher:
         return self.publish(rebadge(data, agent_version, self.terms, round(self._clock(), 3)))
 
     def _refuse_unapplied(self, descriptor: Descriptor, owner: str) -> None:
-        """A document that declares an admission that the roster does not apply is not published (chapter 6.9)."""
+        """A document is not published that promises what this node does not apply (chapters 6.2, 6.9 and 6.11)."""
         policy = enforced(self.reader.roster(owner), owner).policy
         why = unapplied(policy, admission_of(descriptor.members))
         if why is not None:
             raise PublishError("ADMISSION_NOT_APPLIED", f"The document is not published. {why}", "/access/admission")
+        errors = tuple(one for one in self._unserved(descriptor) if one.severity is Severity.ERROR)
+        if errors:
+            first, *others = errors
+            more = f" There are {len(others)} more promises like this." if others else ""
+            raise PublishError(
+                "PROMISE_NOT_APPLIED",
+                f"The document is not published. {first.message} {first.remedy}{more}",
+                first.pointer,
+                errors,
+            )
+
+    def _unserved(self, descriptor: Descriptor) -> tuple[Finding, ...]:
+        """What the document promises of work, and this node does not apply."""
+        if self.served is None:
+            return ()
+        from node.promises import unapplied as unapplied_promises  # noqa: PLC0415  # loads the reader of Descriptors
+
+        return unapplied_promises(descriptor.members, self.served)
 
     def _standing(self, current: Version | None) -> Descriptor | None:
         """The current Descriptor; None when there is none, or when its bytes are damaged."""

@@ -17,11 +17,18 @@ import click
 
 from node.cli import COMMANDS
 from node.cli import main as main_group
-from node.config import DECLARED, RESERVED, SECTIONS
+from node.config import DECLARED, HANDLERS, RESERVED, SECTIONS
 from node.declared import PREFIX, Declared
+from node.handlers.settings import HANDLER, WAYS
 from node.rules_page import render_rules
 
 _WIDTH = 110
+_OFFERING = "count-words"
+_HANDLERS = (
+    f"What does the work of an offering: a table for each, by the id that the Descriptor gives the offering. One of "
+    f"{', '.join(WAYS)} is stated; docs/handlers.md shows how. A running node takes a change for the jobs that begin "
+    "after it; there are no variables for these settings."
+)
 
 
 def render_toml(stated: Mapping[str, object] | None = None) -> str:
@@ -84,8 +91,15 @@ def _toml_lines(stated: Mapping[str, object]) -> Iterator[str]:
             if stated.get(one.name) is not None:
                 yield f"{one.name} = {_toml(stated[one.name])}"
             else:
-                value = one.about.example if one.default is None else one.default
-                yield f"#{one.name} = {_toml(value)}"
+                yield f"#{one.name} = {_toml(_example(one))}"
+    yield from ("", "")
+    yield from _comment(_HANDLERS)
+    yield f"#[{HANDLERS}.{_OFFERING}]"
+    for one in HANDLER.values():
+        yield ""
+        yield from _comment(one.about.text)
+        yield from _comment(_sentence(one))
+        yield f"#{one.name} = {_toml(_example(one))}"
 
 
 def _markdown_lines() -> Iterator[str]:
@@ -118,6 +132,11 @@ def _markdown_lines() -> Iterator[str]:
             taken = "reload" if one.about.reload else "restart"
             yield from ("", f"### `{one.name}`", "", *textwrap.wrap(one.about.text, _WIDTH), "")
             yield f"`{one.variable}` · {one.allowed} · default {default} · *{taken}*"
+    yield from ("", f"## `[{HANDLERS}.<offering id>]`", "", *textwrap.wrap(_HANDLERS, _WIDTH))
+    for one in HANDLER.values():
+        default = f"`{_toml(one.default)}`" if one.default else "not stated"
+        yield from ("", f"### `{one.name}`", "", *textwrap.wrap(one.about.text, _WIDTH), "")
+        yield f"{one.allowed} · default {default} · *reload*"
 
 
 def _command_lines() -> Iterator[str]:
@@ -150,6 +169,11 @@ def _command_help(command: click.Command, name: str, parent: click.Context) -> I
 
 def _settings(section: str) -> list[Declared]:
     return [one for one in DECLARED.values() if one.section == section]
+
+
+def _example(one: Declared) -> object:
+    """What the annotated file shows: the default, and of a setting that has none, what one may look like."""
+    return one.about.example if one.default in (None, ()) else one.default
 
 
 def _about(section: str) -> str:

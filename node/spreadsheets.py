@@ -1,85 +1,136 @@
 """The header of a table: the names of its columns, of a CSV file or of each sheet of a workbook (XLSX).
 
-Only the first row is looked at. A workbook is a ZIP archive of XML from an untrusted hand: what is unpacked of it is
-bounded, and no entity is resolved.
+The invariant: a workbook is a ZIP archive of XML from an untrusted hand, and what is unpacked of it is bounded before
+anything reads it. openpyxl, which reads it, is given an archive of our own in which no part is larger than a header
+needs, and with defusedxml beside it expands no entity. Only the first row that is not empty is looked at.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+import warnings
 import zipfile
 from collections.abc import Iterator
-from pathlib import PurePosixPath
-from xml.etree import ElementTree
+from pathlib import Path
 
 from agentfile.structures import Part, sheets, table
 from node.errors import Exit, NodeError
 
 MOST_BYTES = 64 * 2**20  # of a file
-MOST_UNPACKED = 32 * 2**20  # of one part of a workbook
+MOST_PARTS = 2_000  # in the archive that a workbook is
+MOST_OF_PART = 2**20
+MOST_UNPACKED = 64 * 2**20  # of all parts
 MOST_SHEETS = 200
+MOST_ROWS = 20  # before the header: a title, and empty ones
 
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_DELIMITERS = ",;\t"
+_OLD_OR_SEALED = b"\xd0\xcf\x11\xe0"
+# What a large sheet, and a large table of texts, may be cut after, and what then has to be closed.
+_CUTS = (
+    (re.compile(rb"</((?:\w+:)?)row\s*>"), ("sheetData", "worksheet")),
+    (re.compile(rb"</((?:\w+:)?)si\s*>"), ("sst",)),
+)
+
+
+def parts_in(path: str) -> tuple[Part, ...]:
+    """The parts of the file at `path`, as `parts_of` tells them. Raises NodeError INPUT_UNREADABLE."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    if not data or len(data) > MOST_BYTES:
+        large = f"it is larger than {MOST_BYTES // 2**20} MiB; save its header as CSV"
+        raise _unreadable(path, large if data else "it is empty")
+    return parts_of(data, path)
 
 
 def parts_of(data: bytes, name: str) -> tuple[Part, ...]:
     """The parts of a file with the names of their columns: one of a CSV file, one for each sheet of a workbook.
 
+    CSV is in UTF-8, with commas, semicolons or tabs. `name`: of the file, for what is told of it.
+
     Raises NodeError INPUT_UNREADABLE.
     """
     if data.startswith(b"PK\x03\x04"):
-        try:
-            return sheets(dict(_sheets(data)))
-        except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, ValueError, NotImplementedError) as error:
-            raise _unreadable(name, f"it is no workbook that can be read ({error})") from None
+        return sheets(_sheets(data, name))
+    if data.startswith(_OLD_OR_SEALED):
+        raise _unreadable(name, "it is a workbook of before 2007 or one with a password; save it as .xlsx without one")
     try:
         text = data.decode("utf-8-sig")
-        header = next(csv.reader(io.StringIO(text)), [])
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise _unreadable(name, f"it is neither a workbook (XLSX) nor CSV in UTF-8 ({error})") from None
-    return table(column.strip() for column in header if column.strip())
+    except UnicodeDecodeError:
+        raise _unreadable(name, "it is neither a workbook (.xlsx) nor CSV in UTF-8; save it as one of them") from None
+    try:
+        rows = [_first(csv.reader(io.StringIO(text), delimiter=delimiter)) for delimiter in _DELIMITERS]
+    except csv.Error as error:
+        raise _unreadable(name, f"it is no CSV ({error})") from None
+    widest = max(rows, key=len)
+    return table(widest)
 
 
-def _sheets(data: bytes) -> Iterator[tuple[str, list[str]]]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        workbook = PurePosixPath("xl/workbook.xml")
-        targets = {
-            one.get("Id"): (workbook.parent / (one.get("Target") or "")).as_posix()
-            for one in _xml(archive, "xl/_rels/workbook.xml.rels")
-        }
-        shared = _shared(archive)
-        for sheet in [*_xml(archive, workbook.as_posix()).iter(f"{_MAIN}sheet")][:MOST_SHEETS]:
-            target = targets[sheet.get(_RELATION)].replace("xl//xl/", "xl/")
-            yield sheet.get("name") or "", _first_row(_xml(archive, target), shared)
+def _first(rows: Iterator[list[str]]) -> list[str]:
+    return next((columns for _, row in zip(range(MOST_ROWS), rows, strict=False) if (columns := _names(row))), [])
 
 
-def _shared(archive: zipfile.ZipFile) -> list[str]:
-    if "xl/sharedStrings.xml" not in archive.namelist():
-        return []
-    return ["".join(one.itertext()) for one in _xml(archive, "xl/sharedStrings.xml").iter(f"{_MAIN}si")]
+def _names(row: list[str]) -> list[str]:
+    return [column.strip() for column in row if column.strip()]
 
 
-def _first_row(sheet: ElementTree.Element, shared: list[str]) -> list[str]:
-    row = next(sheet.iter(f"{_MAIN}row"), None)
-    cells = [] if row is None else [_cell(cell, shared) for cell in row]
-    return [text.strip() for text in cells if text.strip()]
+def _sheets(data: bytes, name: str) -> dict[str, list[str]]:
+    # It costs a fifth of a second, and only who matches a workbook needs it.
+    import openpyxl  # noqa: PLC0415  # see above
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and extensions, which no header depends on
+            workbook = openpyxl.load_workbook(_bounded(data), read_only=True, data_only=True, keep_links=False)
+            found = {}
+            for sheet in workbook.worksheets[:MOST_SHEETS]:
+                sheet.reset_dimensions()  # what a sheet says of its size need not be so
+                rows = sheet.iter_rows(max_row=MOST_ROWS, values_only=True)
+                found[sheet.title] = _first([str(value) for value in row if value is not None] for row in rows)
+            return found
+    except Exception as error:  # whatever a library raises on a file that is damaged, or made to damage
+        why = f" ({error})" if isinstance(error, _TooLargeError) else ""
+        raise _unreadable(name, f"it is no workbook that can be read{why}; save its header as CSV") from None
 
 
-def _cell(cell: ElementTree.Element, shared: list[str]) -> str:
-    text = "".join(cell.itertext())
-    return shared[int(text)] if cell.get("t") == "s" else text
+class _TooLargeError(Exception):
+    """A workbook that unpacks to more than is read."""
 
 
-def _xml(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
-    with archive.open(name) as part:
-        data = part.read(MOST_UNPACKED + 1)
-    if len(data) > MOST_UNPACKED:
-        raise ValueError(f"{name} is larger than is read")
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise ValueError(f"{name} declares entities")
-    return ElementTree.fromstring(data)  # noqa: S314  # what it could be made to expand was refused above
+def _bounded(data: bytes) -> io.BytesIO:
+    """The workbook again, with nothing in it that is larger than is read."""
+    bounded = io.BytesIO()
+    unpacked = 0
+    with zipfile.ZipFile(io.BytesIO(data)) as given, zipfile.ZipFile(bounded, "w") as kept:
+        parts = given.infolist()
+        if len(parts) > MOST_PARTS:
+            raise _TooLargeError(f"it has {len(parts):,} parts, and {MOST_PARTS:,} at most are read")
+        for part in parts:
+            with given.open(part) as stream:
+                content = _beginning(stream.read(MOST_OF_PART + 1))
+            if content is None:
+                continue  # a picture, or what else is no header; what a workbook cannot be without is missed
+            unpacked += len(content)
+            if unpacked > MOST_UNPACKED:
+                raise _TooLargeError(f"it unpacks to more than {MOST_UNPACKED:,} bytes")
+            kept.writestr(part.filename, content)
+    bounded.seek(0)
+    return bounded
+
+
+def _beginning(content: bytes) -> bytes | None:
+    """A part, or as much of its rows or texts as is read; `None` when it is too large and has neither."""
+    if len(content) <= MOST_OF_PART:
+        return content
+    for end, elements in _CUTS:
+        *_, last = [None, *end.finditer(content)]
+        if last is not None:
+            return content[: last.end()] + b"".join(b"</%s%s>" % (last[1], element.encode()) for element in elements)
+    return None
 
 
 def _unreadable(name: str, why: str) -> NodeError:

@@ -6,20 +6,36 @@ Nothing outside this room writes SQL or meets a `sqlite3.Error`.
 from store.backup import backup
 from store.errors import StoreError
 from store.reader import Reader
-from store.records import Counts, Event, Follow, Knock, Peer, Problem, Publication, Reported, Version
+from store.records import (
+    Copy,
+    Counts,
+    Event,
+    Follow,
+    Job,
+    Knock,
+    Peer,
+    Problem,
+    Publication,
+    Reported,
+    Standing,
+    Version,
+)
 from store.writer import DESCRIPTOR_REPLACED, Store
 
 __all__ = [
     "DESCRIPTOR_REPLACED",
+    "Copy",
     "Counts",
     "Event",
     "Follow",
+    "Job",
     "Knock",
     "Peer",
     "Problem",
     "Publication",
     "Reader",
     "Reported",
+    "Standing",
     "Store",
     "StoreError",
     "Version",

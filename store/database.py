@@ -59,6 +59,8 @@ def open_writer(path: Path) -> sqlite3.Connection:
             identify(connection, path)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            # What is forgotten is gone from the file: an output is kept for as many days as was promised.
+            connection.execute("PRAGMA secure_delete = ON")
             connection.execute(f"PRAGMA journal_size_limit = {_WAL_KEPT_BYTES}")
             _log_ahead(connection)
             migrate(connection)

@@ -5,7 +5,6 @@ The invariant: bytes leave here only when they match their digest, on every read
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +12,10 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
-from store import knocks, peers, roster
+from store import jobs, keeping, knocks, peers, roster
 from store.database import Connected, open_reader
 from store.errors import StoreError, damaged, error_of
-from store.records import Counts, Event, Follow, Knock, Peer, Problem, Reported, Version
+from store.records import Counts, Event, Follow, Job, Knock, Peer, Problem, Standing, Version
 
 _ARTIFACT = "SELECT bytes FROM artifacts WHERE digest = ?"
 _VERSION = (
@@ -161,14 +160,30 @@ class Reader(Connected):
         with self._reading() as connection:
             return knocks.read(connection)
 
+    def job(self, task_id: str) -> Job | None:
+        """One job, with what its caller is told of its end; `None` when there is none of that id."""
+        with self._reading() as connection:
+            return jobs.one(connection, task_id)
+
+    def jobs(self, limit: int, state: str | None = None) -> tuple[Job, ...]:
+        """At most `limit` jobs, newest first, of one state or of all, without their payloads."""
+        with self._reading() as connection:
+            return jobs.newest(connection, limit, state)
+
     def follows(self) -> tuple[Follow, ...]:
         """The subscriptions, oldest first."""
         with self._reading() as connection:
-            rows = connection.execute("SELECT id, url, since, seq, synced, reports FROM follows ORDER BY since, id")
-            return tuple(
-                Follow(agent_id, url, since, seq, bool(synced), tuple(Reported(*one) for one in json.loads(reports)))
-                for agent_id, url, since, seq, synced, reports in rows
-            )
+            return keeping.follows(connection)
+
+    def standing(self, subject: str, digest: str) -> Standing:
+        """What the history of a subject says about a version of it."""
+        with self._reading() as connection:
+            return keeping.standing(connection, subject, digest)
+
+    def spelled(self, subject: str, agent_version: str, digest: str) -> str | None:
+        """Another digest kept of a subject under the same `agent_version`, the newest; `None` when there is none."""
+        with self._reading() as connection:
+            return keeping.spelled(connection, subject, agent_version, digest)
 
     def peers(self) -> tuple[Peer, ...]:
         """The agents that were heard on the network, in the order of their ids."""

@@ -6,7 +6,7 @@ The invariant: these are frozen and hold no connection, so they may cross thread
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,35 @@ class Knock:
 
 
 @dataclass(frozen=True, slots=True)
+class Job:
+    """A piece of admitted work. `state`: of 5.2 of `rules-beyond-chapter-6`. `request_id`: of its request.
+
+    `payload`: JSON, what its caller is told of its end; `None` before it has ended, and where it was not read.
+    """
+
+    task_id: str
+    caller: str
+    request_id: str
+    offering: str
+    state: str
+    created_at: float
+    began_at: float | None = None
+    ended_at: float | None = None
+    payload: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Reported:
-    """Something a follower has to tell. `kind`: such as `rollback`; `digest`: what it is about, `None` for none."""
+    """Something a follower has to tell. `kind`: such as `rollback`; `digest`: what it is about, `None` for none.
+
+    `at`: when it was found last; `times`: how often.
+    """
 
     at: float
     kind: str
     message: str
     digest: str | None = None
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +85,8 @@ class Follow:
     """A standing subscription to one agent.
 
     `url`: where it was last found. `seq`: the number of its last event that was handled, `None` before the first.
-    `synced`: everything the peer served up to `seq` is kept. `reports`: the newest last, a bounded number.
+    `synced`: everything the peer served up to `seq` is kept; `False` where something could not be had. `reports`: the
+    newest last, a bounded number.
     """
 
     id: str
@@ -72,6 +95,39 @@ class Follow:
     seq: int | None
     synced: bool
     reports: tuple[Reported, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A version of somebody else, to be kept. `data`: the exact bytes, which `digest` names."""
+
+    data: bytes
+    digest: str
+    agent_version: str
+    published_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the history of a subject says about one version.
+
+    `seq` and `agent_version` are the version's own, `None` when it is not kept; `current_…` those of the version that
+    is current, `None` when none is. `versions` and `size`: how many are kept of the subject, and their bytes.
+    """
+
+    seq: int | None
+    agent_version: str | None
+    current_seq: int | None
+    current_digest: str | None
+    current_version: str | None
+    current_published_at: float | None
+    versions: int
+    size: int
+
+    @property
+    def kept(self) -> bool:
+        """Whether the version is kept."""
+        return self.seq is not None
 
 
 @dataclass(frozen=True, slots=True)

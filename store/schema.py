@@ -65,7 +65,17 @@ def _roster_and_knocks(database: Database) -> None:
     database.table("knocks").create_index(["last_at"])
 
 
-MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first, _follows_and_peers, _roster_and_knocks)
+def _jobs(database: Database) -> None:
+    # There is no column for what was asked. The payload stands last: it may be large, and lists do not read it.
+    database.execute(
+        "CREATE TABLE jobs (seq INTEGER PRIMARY KEY AUTOINCREMENT, task_id TEXT NOT NULL UNIQUE, caller TEXT NOT NULL,"
+        " request_id TEXT NOT NULL, offering TEXT NOT NULL, state TEXT NOT NULL, created_at REAL NOT NULL,"
+        " began_at REAL, ended_at REAL, payload TEXT, UNIQUE (caller, request_id))"
+    )
+    database.table("jobs").create_index(["ended_at"])
+
+
+MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first, _follows_and_peers, _roster_and_knocks, _jobs)
 """`MIGRATIONS[n]` takes a store from number n to number n + 1 (`user_version` in the file's header)."""
 
 

@@ -7,7 +7,6 @@ as it was and may be used again.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import Self
 
 from descriptor.digests import digest_of
-from store import knocks, peers, roster
+from store import jobs, keeping, knocks, peers, roster
 from store.database import Connected, open_writer
 from store.errors import StoreError, error_of
-from store.records import Event, Follow, Knock, Peer, Publication
+from store.records import Copy, Event, Follow, Job, Knock, Peer, Publication
 
 DESCRIPTOR_REPLACED = "descriptor.replaced"
 """The type of the event that a publish appends. Source: binding 6."""
@@ -94,60 +93,43 @@ class Store(Connected):
             entry = self._append_event(subject, published_at, lambda number: event(number, previous_digest))
         return Publication(seq, digest, previous_digest, entry)
 
-    def keep(
-        self, *, data: bytes, digest: str, subject: str, agent_version: str, published_at: float, current: bool
-    ) -> bool:
+    def keep(self, subject: str, copy: Copy, *, current: bool) -> bool:
         """Keeps a version of somebody else's Descriptor. Appends no event: it was not published here.
 
-        `current` makes it the one that is current for `subject`. A version that is the newest in the history of
-        `subject`, or stands in it and is not to be current, is there already; then the answer is False.
+        `current` makes it the one that is current for `subject`. False when nothing has changed by it.
 
         Raises `StoreError` as `publish` does, except `CONFLICT`.
         """
-        _refuse_mismatch(data, digest)
+        _refuse_mismatch(copy.data, copy.digest)
         with self._transaction() as connection:
-            known = connection.execute(
-                "SELECT seq FROM versions WHERE subject = ? AND digest = ? ORDER BY seq DESC LIMIT 1", (subject, digest)
-            ).fetchone()
-            newest = connection.execute(
-                "SELECT versions.seq, digest FROM current JOIN versions USING (seq) WHERE current.subject = ?",
-                (subject,),
-            ).fetchone()
-            if known and (not current or (newest and newest[1] == digest)):
-                return False
-            if not known:
-                connection.execute(
-                    "INSERT INTO artifacts (digest, stored_at, bytes) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-                    (digest, published_at, data),
-                )
-            row = connection.execute(
-                "INSERT INTO versions (subject, digest, agent_version, size, published_at, previous_digest)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (subject, digest, agent_version, len(data), published_at, newest[1] if newest else None),
-            )
-            if current:
-                connection.execute(
-                    "INSERT INTO current (subject, seq) VALUES (?, ?)"
-                    " ON CONFLICT (subject) DO UPDATE SET seq = excluded.seq",
-                    (subject, row.lastrowid),
-                )
-        return True
+            return keeping.keep(connection, subject, copy, current=current)
 
-    def put_follow(self, follow: Follow) -> None:
-        """Adds a subscription, or changes the one of that id. Raises `StoreError` for what the disk refuses."""
-        reports = json.dumps([[one.at, one.kind, one.message, one.digest] for one in follow.reports])
+    def take_in(self, follow: Follow, *, copy: Copy | None = None, current: str | None = None) -> bool:
+        """Notes how far a follower has come, in one transaction.
+
+        `follow`: the subscription as it stands now. `copy`: a version of its agent to be kept. `current`: the digest
+        of the one that is current from now on, if it is kept. False, having changed nothing, when the agent is not
+        followed any more.
+
+        Raises `StoreError` as `publish` does, except `CONFLICT`.
+        """
+        if copy is not None:
+            _refuse_mismatch(copy.data, copy.digest)
         with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO follows (id, url, since, seq, synced, reports) VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (id) DO UPDATE SET url = excluded.url, seq = excluded.seq, synced = excluded.synced,"
-                " reports = excluded.reports",
-                (follow.id, follow.url, follow.since, follow.seq, follow.synced, reports),
-            )
+            return keeping.take_in(connection, follow, copy, current)
+
+    def add_follow(self, follow: Follow) -> None:
+        """Adds a subscription. One that is there already stays as it is, and is looked for at `follow.url`.
+
+        Raises `StoreError` for what the disk refuses.
+        """
+        with self._transaction() as connection:
+            keeping.add_follow(connection, follow)
 
     def drop_follow(self, agent_id: str) -> bool:
         """Ends a subscription. What was kept stays. False when there was none."""
         with self._transaction() as connection:
-            return connection.execute("DELETE FROM follows WHERE id = ?", (agent_id,)).rowcount > 0
+            return keeping.drop_follow(connection, agent_id)
 
     def put_peers(self, kept: Iterable[tuple[Peer, bytes | None]]) -> None:
         """Adds peers, or replaces what is known of them, each with the bytes of the Descriptor that verified.
@@ -195,6 +177,41 @@ class Store(Connected):
             roster.put(connection, owner, document, at)
             if decided is not None:
                 knocks.drop(connection, decided)
+
+    def add_job(self, job: Job) -> bool:
+        """Adds a job that has not ended. False when its caller's request is a job already. Raises `StoreError`."""
+        with self._transaction() as connection:
+            return jobs.add(connection, job)
+
+    def begin_job(self, task_id: str, state: str, at: float) -> None:
+        """Says that a job is being worked on. `at`: Unix seconds. Raises `StoreError`."""
+        with self._transaction() as connection:
+            jobs.begin(connection, task_id, state, at)
+
+    def end_job(self, task_id: str, state: str, at: float, payload: str) -> bool:
+        """Says how a job ended, and what its caller is told. False when it had ended already. Raises `StoreError`."""
+        with self._transaction() as connection:
+            return jobs.end(connection, task_id, state, at, payload)
+
+    def end_jobs(self, ends: Callable[[Job], tuple[str, str]], at: float) -> int:
+        """Ends every job that has not ended, as `ends` says: its state, and what its caller is told. Returns how many.
+
+        Raises `StoreError`, and then none has ended.
+        """
+        with self._transaction() as connection:
+            left = jobs.unfinished(connection)
+            for job in left:
+                state, payload = ends(job)
+                jobs.end(connection, job.task_id, state, at, payload)
+            return len(left)
+
+    def forget_jobs(self, ended_until: float, most: int) -> int:
+        """Forgets the jobs that had ended at `ended_until`, and the oldest of more than `most`; says how many.
+
+        Raises `StoreError`.
+        """
+        with self._transaction() as connection:
+            return jobs.forget(connection, ended_until, most)
 
     def _append_event(self, subject: str, at: float, line: Callable[[int], str]) -> Event:
         # The number is AUTOINCREMENT's own next one, taken early: the row is signed before it is inserted.

@@ -15,21 +15,23 @@ from agentfile.rules.sources import requirements
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.vocabulary import CAPABILITIES, DESTRUCTIVE_APPROVALS, WRITE_CAPABILITIES
 from descriptor.pointers import pointer_to
+from descriptor.strictjson import JsonValue
 
 _FORMATS = ("extensions", "mediaTypes", "providerTypes")
 
 
-def _capable(document: Document) -> Iterator[tuple[Holder, Path, set[str]]]:
+def _capable(document: Document) -> Iterator[tuple[Holder, Path, list[JsonValue]]]:
     """The sources that list their capabilities, each with its path and what it lists."""
     for source, path in requirements(document):
-        for access, _ in forms.one(source, "access"):
-            listed = access.get("capabilities")
-            if isinstance(listed, list):
-                yield source, path, {one for one in listed if isinstance(one, str)}
+        access = source.get("access")
+        listed = access.get("capabilities") if isinstance(access, dict) else None
+        if isinstance(listed, list):
+            yield source, path, listed
 
 
 def _word(source: Holder, contract: str, name: str) -> object:
-    return next((members.get(name) for members, _ in forms.one(source, contract)), None)
+    members = source.get(contract)
+    return members.get(name) if isinstance(members, dict) else None
 
 
 def _lacks(needed: str, because: str, asks: Callable[[Holder], bool]) -> Callable[[Document], Iterator[Problem]]:
@@ -45,7 +47,7 @@ def _lacks(needed: str, because: str, asks: Callable[[Holder], bool]) -> Callabl
 
 def _output(document: Document) -> Iterator[Problem]:
     for source, path, capabilities in _capable(document):
-        if source.get("role") == "output" and capabilities.isdisjoint(WRITE_CAPABILITIES):
+        if source.get("role") == "output" and not any(one in capabilities for one in WRITE_CAPABILITIES):
             known = ", ".join(WRITE_CAPABILITIES)
             said = f"The source is an output, and nothing here lets the agent write to it: none of {known}."
             yield pointer_to(*path, "access", "capabilities"), said

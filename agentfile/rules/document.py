@@ -8,20 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from agentfile import forms
-from agentfile.model import AgentFile
+from agentfile.forms import Path
+from agentfile.lookalikes import skeleton
 from agentfile.rules.table import Check, Document, Problem, Rule, Severity
-from agentfile.shapes import objects, plan
+from agentfile.shapes import plan
 from agentfile.vocabulary import LEGACY_SCHEMA, SCHEMA, SCHEMA_V2, SCHEMAS
-from descriptor.errors import DescriptorError
+from descriptor.errors import DescriptorError, quoted
 from descriptor.leaks import Family
 from descriptor.pointers import pointer_to
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import parse_timestamp
 
 _VERSION = re.compile(r"v?[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?")
-_BINDINGS = ("sourceBinding", "sourceBindings")
+_BINDINGS = ("sourcebinding", "sourcebindings")  # as their skeletons
 
 
 def top_problems(value: JsonValue) -> Iterator[Problem]:
@@ -81,19 +83,34 @@ def _metadata(document: Document) -> Iterator[Problem]:
 
 
 def _executable(document: Document) -> Iterator[Problem]:
-    for model, members, path in objects(AgentFile, document):
-        if "executable" in members and not plan(model).closed:
-            yield pointer_to(*path, "executable"), "An `executable` stands here; version 1 holds no code, only texts."
+    for _, name, path in _unnamed(document):
+        if name == "executable":
+            yield pointer_to(*path, name), "An `executable` stands here; version 1 holds no code, only texts."
     for members, path in ((document, ()), *forms.one(document, "blueprint")):
         if "capabilityCapsules" in members:
             yield pointer_to(*path, "capabilityCapsules"), "`capabilityCapsules` hold code, which version 1 does not."
 
 
+def _unnamed(document: Document) -> Iterator[tuple[type[Any], str, Path]]:
+    """Every member that the format does not name, where others may stand at all."""
+    return (one for one in document.unnamed if not plan(one[0]).closed)
+
+
+def _alike(document: Document) -> Iterator[Problem]:
+    known: dict[type[Any], dict[str, str]] = {}
+    for model, name, path in _unnamed(document):
+        if model not in known:
+            known[model] = {skeleton(one): one for one in plan(model).names}
+        meant = known[model].get(skeleton(name))
+        if meant is not None:
+            said = f"{quoted(name)} is not `{meant}`, which it looks like, and counts for nothing."
+            yield pointer_to(*path, name), said
+
+
 def _bindings(document: Document) -> Iterator[Problem]:
-    for model, members, path in objects(AgentFile, document):
-        for name in _BINDINGS:
-            if name in members and not plan(model).closed:
-                yield pointer_to(*path, name), f"`{name}` says which private thing a source is, and not what kind."
+    for _, name, path in _unnamed(document):
+        if skeleton(name) in _BINDINGS:
+            yield pointer_to(*path, name), f"{quoted(name)} says which private thing a source is, and not what kind."
 
 
 def _secrets(document: Document) -> Iterator[Problem]:
@@ -185,6 +202,15 @@ RULES = (
         "`metadata` is an object.",
         'Write it as "metadata": {"tags": ["finance"]}, or leave it out.',
         _metadata,
+    ),
+    Check(
+        "S6-alike",
+        "6",
+        None,
+        Severity.WARNING,
+        "No member has a name that only looks like one of the format: in another letter case, or with other letters.",
+        "Correct the name, or take the member out.",
+        _alike,
     ),
     Check(
         "S8.2-executable",

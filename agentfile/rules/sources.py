@@ -1,8 +1,5 @@
-"""Source requirements: a closed schema, so that nothing private survives in it. What has to go together is in
-`coherence`.
-
-The invariant: an object under `sources` that no rule here complains of holds only the members that its class in
-`agentfile.model` names, each of its form.
+"""Source requirements: their members, each of its form. That there are no others is in `privacy`, and what has to go
+together is in `coherence`.
 
 Source: `.agent` format 14 to 14.5 and 18 (rule 21).
 """
@@ -14,9 +11,7 @@ from collections.abc import Iterator
 
 from agentfile import forms
 from agentfile.forms import Holder, Path
-from agentfile.model import SourceRequirement
 from agentfile.rules.table import Check, Document, Problem, Severity
-from agentfile.shapes import objects, plan
 from agentfile.vocabulary import (
     APPROVALS,
     AUTHORITIES,
@@ -30,7 +25,6 @@ from agentfile.vocabulary import (
     SOURCE_KINDS,
     SOURCE_ROLES,
 )
-from descriptor.errors import quoted
 from descriptor.pointers import pointer_to
 
 MOST_SOURCES = 30
@@ -38,23 +32,10 @@ MOST_SOURCES = 30
 _ID = re.compile(r"[a-z][a-z0-9._-]{0,79}")
 _CONTRACTS = ("accepts", "structure", "freshness", "truth", "approval", "sharing")
 
-# What a host keeps of a binding, as the format lists it and as it is commonly called; without case, _ and -.
-_PRIVATE = frozenset(
-    (
-        *("locator", "credentialref", "adapterid", "path", "url", "revision", "displayname", "binding", "bindingid"),
-        *("sourcebinding", "credential", "credentials", "secret", "token", "accesstoken", "refreshtoken", "password"),
-        *("apikey", "uri", "href", "filepath", "filename", "fileid", "folderid", "driveid", "itemid", "siteid"),
-        *("documentid", "spreadsheetid", "workspaceid", "provider", "providerid", "provideritemid", "accountid"),
-        *("connectionid", "userid", "tenantid", "owner", "email", "etag", "checksum", "hash", "digest", "content"),
-        *("data", "rows", "lastsyncedat", "boundat"),
-    )
-)
-
 
 def requirements(document: Document) -> Iterator[tuple[Holder, Path]]:
     """The sources that are objects, each with its path: as many as there may be, since of more the first are enough."""
-    listed = document.get("sources")
-    yield from forms.each({"sources": listed[:MOST_SOURCES] if isinstance(listed, list) else listed}, "sources")
+    return iter(document.requirements[:MOST_SOURCES])
 
 
 def _requirements(document: Document) -> Iterator[Problem]:
@@ -80,31 +61,6 @@ def _ids(document: Document) -> Iterator[Problem]:
         elif value in seen:
             yield pointer_to(*path, "id"), f"Another source has the id {forms.shown(value)}."
         seen.add(value)
-
-
-def _undeclared(document: Document) -> Iterator[tuple[Path, str]]:
-    for source, path in requirements(document):
-        for model, members, place in objects(SourceRequirement, source, path):
-            yield from ((place, name) for name in members if name not in plan(model).names)
-
-
-def _is_private(name: str) -> bool:
-    return len(name) < 40 and name.replace("_", "").replace("-", "").lower() in _PRIVATE
-
-
-def _closed(document: Document) -> Iterator[Problem]:
-    for path, name in _undeclared(document):
-        if not _is_private(name):
-            yield pointer_to(*path, name), f"{quoted(name)} is no member that the format has here."
-
-
-def _private(document: Document) -> Iterator[Problem]:
-    for path, name in _undeclared(document):
-        if _is_private(name):
-            said = (
-                "is private to the runtime that bound the source: it tells which thing is meant, or how to get at it."
-            )
-            yield pointer_to(*path, name), f"{quoted(name)} {said}"
 
 
 def _members(document: Document) -> Iterator[Problem]:
@@ -197,25 +153,6 @@ RULES = (
         "A source has an `id` of its own: a small letter, then small letters, digits, dots, _ and -, 80 in all.",
         'Write it as "id": "invoice_workbook", each id once.',
         _ids,
-    ),
-    Check(
-        "S14-closed",
-        "14",
-        21,
-        Severity.ERROR,
-        "A source and the objects in it have the members that the format names and no other.",
-        "Take it out, or correct its name.",
-        _closed,
-    ),
-    Check(
-        "S14-private",
-        "14",
-        21,
-        Severity.ERROR,
-        "A source holds no runtime-private member: where it is, which it is and what opens it stay with the host.",
-        "Take it out of the file and keep it in the binding, where the agent runs; if the file has been shared, "
-        "whoever has it knows.",
-        _private,
     ),
     Check(
         "S14-members",

@@ -11,14 +11,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
+from agentfile.model import AgentFile
+from agentfile.shapes import unnamed
 from descriptor.rules.table import Problem, Severity
 from descriptor.strictjson import JsonValue
 
 __all__ = ["Check", "Document", "Problem", "Rule", "Severity"]
 
-Document: TypeAlias = Mapping[str, JsonValue]
+Path: TypeAlias = tuple[str | int, ...]
+
+
+class Document(dict[str, JsonValue]):
+    """The members of a file, and what several rules ask of all of it, found once."""
+
+    @cached_property
+    def requirements(self) -> list[tuple[Mapping[str, JsonValue], Path]]:
+        """The sources that are objects, each with its path."""
+        listed = self.get("sources")
+        entries = enumerate(listed if isinstance(listed, list) else ())
+        return [(entry, ("sources", index)) for index, entry in entries if isinstance(entry, dict)]
+
+    @cached_property
+    def unnamed(self) -> list[tuple[type[Any], str, Path]]:
+        """Every member that the format does not name, with the class of its object and the object's path."""
+        return unnamed(AgentFile, self)
 
 
 @dataclass(frozen=True)

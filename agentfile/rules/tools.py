@@ -1,43 +1,53 @@
 """The tools, in both shapes: a bare text, and an object of one of four kinds.
 
-Source: `.agent` format 9 and 18 (rules 7, 8 and 9).
+Source: `.agent` format 9, 18 (rules 7, 8 and 9) and 19 (item 3).
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from agentfile import forms
 from agentfile.forms import Holder, Path
+from agentfile.lookalikes import disguised
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.vocabulary import NANGO_METHODS, TOOL_KINDS, WEBHOOK_METHODS
 from descriptor.pointers import pointer_to
+from descriptor.strictjson import JsonValue
+
+# By what somebody decides whether to grant a tool what it asks for; and its scopes.
+_SHOWN = ("name", "server", "url", "provider", "endpoint")
 
 # What a URL resolver would take for another host: a scheme, or two slashes of either slant.
 _ABSOLUTE = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}")
 
 
-def _entries(document: Document) -> Iterator[Problem]:
+def _listed(document: Document) -> Iterator[tuple[list[JsonValue], Path]]:
+    """The list of tools, with its path; otherwise nothing."""
     for blueprint, path in forms.one(document, "blueprint"):
         tools = blueprint.get("tools")
-        for index, tool in enumerate(tools if isinstance(tools, list) else ()):
-            if tool == "":
-                yield pointer_to(*path, "tools", index), "This tool is an empty text."
-            elif not isinstance(tool, str | dict):
-                yield (
-                    pointer_to(*path, "tools", index),
-                    f"This tool is {forms.shown(tool)}; it has to be text or an object.",
-                )
+        if isinstance(tools, list):
+            yield tools, (*path, "tools")
 
 
 def _tools(document: Document, kind: str | None = None) -> Iterator[tuple[Holder, Path]]:
     """The tools that are objects, or those of one kind."""
-    for blueprint, path in forms.one(document, "blueprint"):
-        tools = blueprint.get("tools")
-        for index, tool in enumerate(tools if isinstance(tools, list) else ()):
+    for tools, path in _listed(document):
+        for index, tool in enumerate(tools):
             if isinstance(tool, dict) and (kind is None or tool.get("kind") == kind):
-                yield tool, (*path, "tools", index)
+                yield tool, (*path, index)
+
+
+def _entries(document: Document) -> Iterator[Problem]:
+    for tools, path in _listed(document):
+        for index, tool in enumerate(tools):
+            if tool == "":
+                yield pointer_to(*path, index), "This tool is an empty text."
+            elif not isinstance(tool, str | dict):
+                said = f"This tool is {forms.shown(tool)}; it has to be text or an object."
+                yield pointer_to(*path, index), said
 
 
 def _kinds(document: Document) -> Iterator[Problem]:
@@ -90,6 +100,26 @@ def _endpoint(document: Document) -> Iterator[Problem]:
                 pointer_to(*path, "endpoint"),
                 "`endpoint` names a host of its own, to which the broker would send the user's token.",
             )
+
+
+def _disguised(document: Document) -> Iterator[Problem]:
+    for tools, path in _listed(document):
+        for index, tool in enumerate(tools):
+            if isinstance(tool, str) and not tool.isascii():
+                yield from _disguise(tool, (*path, index))
+    for members, place in _tools(document):
+        for name in _SHOWN:
+            yield from _disguise(members.get(name), (*place, name))
+        scopes = members.get("scopes")
+        for index, scope in enumerate(scopes if isinstance(scopes, list) else ()):
+            yield from _disguise(scope, (*place, "scopes", index))
+
+
+def _disguise(text: JsonValue, path: Path) -> Iterator[Problem]:
+    char = disguised(text) if isinstance(text, str) else None
+    if char is not None:
+        name = unicodedata.name(char, "no name")
+        yield pointer_to(*path), f"{forms.shown(text)} is not what it looks like: it holds U+{ord(char):04X} ({name})."
 
 
 RULES = (
@@ -159,6 +189,15 @@ RULES = (
         "DELETE, `scopes` is a list of texts, `description` is a text.",
         'Add "requiresUserAuth": true or false, and give each other member the form named here or leave it out.',
         _nango,
+    ),
+    Check(
+        "S19.3",
+        "19",
+        None,
+        Severity.WARNING,
+        "What a tool is called, where it leads and what it asks for is what it looks like.",
+        "Ask whoever wrote the file; grant it nothing before you know whom you would be granting it to.",
+        _disguised,
     ),
     Check(
         "S9.4-endpoint",

@@ -193,8 +193,8 @@ def value_problem(setting: _Setting, allowed: Set[JsonValue] | None, value: Json
         return None
     if not _alike(value, default):
         return f"{_shown(value)} is no value of the type of the setting's default, {_shown(default)}."
-    if allowed is not None:
-        return None if value in allowed else f"{_shown(value)} is not among the values the setting allows."
+    if allowed is not None and value not in allowed:
+        return f"{_shown(value)} is not among the values the setting allows."
     if setting.get("kind") == "rule" and _is_number(default):
         assert isinstance(value, int | float)
         assert isinstance(default, int | float)

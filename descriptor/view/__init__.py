@@ -89,6 +89,8 @@ class View:
     handle: str | None
     acts_for: str | None
     organization_name: str | None
+    default_input_modes: tuple[str, ...] | None
+    default_output_modes: tuple[str, ...] | None
     offerings: tuple[Offering, ...] | None
     interaction: str | None
     refusals: str | None
@@ -169,6 +171,8 @@ def view(document: Descriptor | bytes | Mapping[str, JsonValue]) -> View:
         handle=subject.text("handle") if subject else None,
         acts_for=acts_for,
         organization_name=_organization_name(reader, acts_for),
+        default_input_modes=modes[0],
+        default_output_modes=modes[1],
         offerings=reader.each("offerings", lambda one: read_offering(one, modes)),
         interaction=reader.word("interaction", INTERACTION),
         refusals=reader.text("refusals"),

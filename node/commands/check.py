@@ -6,9 +6,10 @@ from difflib import get_close_matches
 
 import click
 
-from descriptor.checker import Severity, check
+from descriptor.checker import Report, Severity, check
 from descriptor.errors import quoted
 from descriptor.rules.chapter import RULES
+from node.config import served_of
 from node.console import Console, finding_lines, operator_command, read_input
 from node.errors import Exit, NodeError
 from node.rules_page import explained
@@ -18,10 +19,14 @@ from node.shapes import finding_document
 @click.command("check")
 @click.argument("file", required=False)
 @click.option("--strict", is_flag=True, help="Exit 1 for a warning too.")
+@click.option("--as-served", is_flag=True, help="Hold its promises against the handlers and settings of this node too.")
 @click.option("--explain", metavar="RULE", help="Print what a rule asks for, and check nothing.")
 @operator_command
-def check_command(console: Console, file: str | None, strict: bool, explain: str | None) -> None:
+def check_command(console: Console, file: str | None, strict: bool, as_served: bool, explain: str | None) -> None:
     """Check a Descriptor, draft or bound. FILE may be - for stdin.
+
+    With --as-served a node's settings are read as well (--home): an offering that nothing does is a warning, and a
+    promise by rule that nothing applies an error, as `publish` has it.
 
     Every finding says what is wrong, where (a JSON Pointer), by which rule and section of chapter 6, and what to do.
     Exit 0: clean, or warnings only; 1: errors; 2: unreadable.
@@ -31,7 +36,7 @@ def check_command(console: Console, file: str | None, strict: bool, explain: str
     elif file is None or explain is not None:
         raise NodeError("USAGE", "Give a FILE to check, or --explain RULE.", Exit.UNREADABLE)
     else:
-        _check(console, file, strict)
+        _check(console, file, strict, as_served)
 
 
 def _explain(console: Console, name: str) -> None:
@@ -51,8 +56,14 @@ def _explain(console: Console, name: str) -> None:
     console.result(document, explained(rule))
 
 
-def _check(console: Console, file: str, strict: bool) -> None:
+def _check(console: Console, file: str, strict: bool, as_served: bool) -> None:
     report = check(read_input(file))
+    found = report.findings
+    if as_served and report.descriptor is not None:
+        from node.promises import unapplied  # noqa: PLC0415  # loads the reader of Descriptors
+
+        found = (*found, *unapplied(report.descriptor.members, served_of(console.settings())))
+    report = Report(found, report.descriptor)
     findings = [finding_document(finding) for finding in report.findings]
     warned = any(finding.severity is Severity.WARNING for finding in report.findings)
     summary = {

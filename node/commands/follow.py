@@ -137,7 +137,7 @@ def _verified(url: str) -> str:
 
 def _follow_on_the_store(store: Store, agent_id: str, url: str) -> dict[str, object]:
     follow = Follow(agent_id, url, round(time.time(), 3), None, synced=False)
-    store.put_follow(follow)
+    store.add_follow(follow)
     return follow_document(follow, state="waiting", reason="The node does not run.")
 
 

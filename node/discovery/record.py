@@ -66,7 +66,8 @@ Key = tuple[str, str]
 
 def instance_names(advert: Advert) -> tuple[str, ...]:
     """The names to announce under, in the order in which they are tried: nobody else has a reason to bear the last."""
-    first = (advert.handle or "").partition(".")[0]
+    # Control characters have no place in a name (RFC 6763, 4.1.1), and what does not show tells nobody apart.
+    first = "".join(filter(str.isprintable, (advert.handle or "").partition(".")[0]))
     ending = advert.id[ID_LETTERS]
     # Room is left for the hyphen, the letters, and a number behind them.
     label = first.encode()[: LONGEST_LABEL - len(ending) - 3].decode(errors="ignore").strip()

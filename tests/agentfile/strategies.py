@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
 
 from agentfile.model import AgentFile
-from agentfile.shapes import objects, plan
+from agentfile.shapes import plan
 from tests.agentfile.cases import EXAMPLE, LEGACY_SCHEMA, SCHEMA, WHOLE, Path, places
 
 NAMES = sorted({str(path[-1]) for path, _ in places(WHOLE)} | {"executable", "locator", "unknown", "a/~"})
@@ -43,6 +44,19 @@ def mutations(draw: st.DrawFn) -> dict[str, Any]:
         elif path != ("$schema",):
             holder[path[-1]] = draw(values)
     return document
+
+
+def objects(
+    model: type[Any], members: Mapping[str, Any], path: Path = ()
+) -> Iterator[tuple[type[Any], Mapping[str, Any], Path]]:
+    """Every object within `members` that `model` or a model in it describes, itself first."""
+    yield model, members, path
+    for name, of, many in plan(model).nested:
+        value = members.get(name)
+        entries = enumerate(value) if many and isinstance(value, list) else [(None, value)]
+        for index, entry in entries:
+            if isinstance(entry, dict):
+                yield from objects(of(entry), entry, (*path, name) if index is None else (*path, name, index))
 
 
 # Unknown members in every object of a sound file that may have them: the file stays sound.

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agentfile import AgentFile, AgentFileError, build, file_name, members, parse, shareable
 from agentfile.model import Blueprint, BuiltinTool, Fact, Inputs, LegacyTool, Metadata, OtherTrigger, Outputs
+from agentfile.parser import MAX_BYTES
 from descriptor.canonical import canonical
 from descriptor.errors import DescriptorError
 from tests.agentfile.cases import EXAMPLE, EXAMPLE_BYTES, LEGACY_SCHEMA, SCHEMA, WHOLE, encoded, file
@@ -59,10 +60,11 @@ def test_the_example_survives() -> None:
 
 
 def test_a_large_file_is_written_without_blanks() -> None:
-    facts = tuple(Fact(key=f"k{number}", value="") for number in range(35_000))
+    # Of these, blanks would make more than is read.
+    facts = tuple(Fact(key=f"k{number}", value="x" * 60) for number in range(80_000))
     data = build(replace(LEAST, memory=facts), now=NOW, personal=True)
-    assert len(data) < 2**20
-    assert b'{"key":"k0","value":""},' in data
+    assert len(data) < MAX_BYTES
+    assert f'{{"key":"k0","value":"{"x" * 60}"}},'.encode() in data
     assert parse(data).require().memory == facts
 
 
@@ -117,7 +119,7 @@ def test_what_is_private_does_not_leave_as_an_unknown_member() -> None:
         (replace(LEAST, memory=(Fact(key="", value=""),)), "R23"),
         (replace(LEAST, other={"executable": "x"}), "S8.2-executable"),
         (replace(LEAST, other={"sourceBindings": []}), "S3-binding"),
-        (replace(LEAST, other={"n": "x" * 2**20}), "S19.10"),
+        (replace(LEAST, other={"n": "x" * MAX_BYTES}), "S19.10"),
         (replace(LEAST, blueprint=replace(LEAST.blueprint, tools=(LegacyTool(""),))), "R7"),
     ],
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +14,23 @@ from hypothesis import given
 from agentfile import parse
 from agentfile.draft import Became, Drafted, draft_of
 from descriptor.checker import check
-from tests.agentfile.cases import EXAMPLE, LEAST, PARAMETER, SOURCE, WHOLE, blueprint, encoded, file, tool
-from tests.agentfile.strategies import mutations
+from descriptor.pointers import pointer_to
+from tests.agentfile.cases import (
+    ARTIFACT,
+    EXAMPLE,
+    LEAST,
+    PARAMETER,
+    SOURCE,
+    WHOLE,
+    blueprint,
+    encoded,
+    file,
+    places,
+    tool,
+)
+from tests.agentfile.strategies import OPEN_PLACES, at, mutations
 
+SAMPLES = Path(__file__).with_name("samples")
 SECRET = "https://hooks.example/T1/B2"
 
 
@@ -101,6 +118,63 @@ def test_nothing_is_carried_that_no_descriptor_may_hold(document: dict[str, Any]
     text = json.dumps(result.members)
     assert SECRET not in text
     assert "api_key" not in text
+
+
+def test_no_part_of_a_file_goes_untold() -> None:
+    strange = {**copy.deepcopy(WHOLE), "x-strange": [1]}
+    for path in OPEN_PLACES:
+        if len(path) == 1 and isinstance(path[0], str):
+            at(strange, path)["x-inner"] = {"y": 1}
+    samples = [json.loads(path.read_bytes()) for path in sorted(SAMPLES.iterdir())]
+    for document in (EXAMPLE, LEAST, WHOLE, strange, *samples):
+        told = [line.pointer for line in drafted(document).report]
+        for pointer in parts(document):
+            assert any(one == pointer or one.startswith(f"{pointer}/") for one in told), pointer
+
+
+def parts(document: dict[str, Any]) -> Iterator[str]:
+    """What a file consists of: its members, those of its blueprint and interface, and every entry of its lists."""
+    opened = ("blueprint", "inputs", "outputs", "connectivity")
+    listed = ("/blueprint/tools", "/blueprint/caveats", "/parameters", "/triggers", "/sources", "/connectivity/reads")
+    for path, _ in places(document):
+        pointer = pointer_to(*path)
+        if pointer == "/$schema" or (len(path) == 2 and path[0] not in opened and pointer_to(path[0]) not in listed):
+            continue
+        if len(path) == 1 or (len(path) == 2 and path[0] in opened) or pointer.rpartition("/")[0] in listed:
+            yield pointer
+
+
+def test_the_report_reads_as_sentences() -> None:
+    for document in (EXAMPLE, WHOLE, *(json.loads(path.read_bytes()) for path in sorted(SAMPLES.iterdir()))):
+        report = drafted(document).report
+        assert len({(line.pointer, line.message) for line in report}) == len(report)
+        for line in report:
+            assert line.message.isprintable()
+            assert line.message.endswith((".", "]"))
+            assert line.message[0].isupper() or line.message[0] == "'"
+            assert len(line.message) < 300
+
+
+def test_no_two_inputs_have_one_name() -> None:
+    ledgers = [{**PARAMETER, "name": name, "type": "file", "artifact": ARTIFACT} for name in ("a_b", "a__b", "text")]
+    inputs = offering(drafted(file(parameters=ledgers, inputs={"accepts": ["text", "text", "audio"]})))["inputs"]
+    assert [one["name"] for one in inputs] == ["text", "audio", "a-b", "a-b-file", "text-file"]
+
+
+def test_media_types_are_stated_where_the_file_names_all_of_them() -> None:
+    def modes(*accepts: list[str], **members: Any) -> Any:
+        asked = [
+            {**PARAMETER, "name": f"f{place}", "type": "file", "artifact": {"kind": "table", "accepts": one}}
+            for place, one in enumerate(accepts)
+        ]
+        return offering(drafted(file(parameters=asked, **members))).get("input_modes")
+
+    sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    assert modes([".csv", ".XLSX"], ["application/pdf", "text/csv"]) == ["text/csv", sheet, "application/pdf"]
+    assert modes([".csv"], [".unheard-of"]) is None
+    assert modes(["image/*"]) is None
+    assert modes([".csv"], inputs={"accepts": ["text", "audio"]}) is None
+    assert modes() is None
 
 
 def test_authority_is_stated_only_where_the_file_says_all_of_it() -> None:

@@ -13,6 +13,7 @@ from agentfile import (
     boundaries,
     credentials,
     evaluation,
+    lookalikes,
     parameters,
     schemas,
     structures,
@@ -21,7 +22,8 @@ from agentfile import (
 )
 
 MODULES = [
-    *(addresses, artifacts, boundaries, credentials, evaluation, parameters, schemas, structures, targets, triggers),
+    *(addresses, artifacts, boundaries, credentials, evaluation, lookalikes, parameters, schemas, structures, targets),
+    triggers,
 ]
 
 

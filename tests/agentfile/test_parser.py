@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import agentfile.parser
 from agentfile import AgentFile, AgentFileError, Parsed, members, parse
 from agentfile.model import BuiltinTool, LegacyTool, McpTool, NangoTool, OtherTrigger, ScheduleTrigger, WebhookTool
-from agentfile.parser import MOST_FINDINGS_OF_A_RULE
-from agentfile.shapes import objects, plan
+from agentfile.parser import MAX_BYTES, MOST_FINDINGS_OF_A_RULE
+from agentfile.shapes import plan
 from descriptor.canonical import canonical
 from descriptor.pointers import pointer_to
 from descriptor.rules.table import Severity
@@ -35,7 +35,7 @@ from tests.agentfile.cases import (
     file,
     places,
 )
-from tests.agentfile.strategies import OPEN_PLACES, at, documents, extended, mutations, values
+from tests.agentfile.strategies import OPEN_PLACES, at, documents, extended, mutations, objects, values
 
 GARBAGE = {"executable": "rm -rf /", "id": 7, "blueprint": None, "sources": [{"path": "/srv"}], "capabilityCapsules": 1}
 
@@ -138,7 +138,7 @@ FIRST = b'{"$schema": "' + SCHEMA_V2.encode() + b'"'
         FIRST + b', "name": "a", "name": "b"}',
         FIRST + b', "a": \xff}',
         FIRST + b', "a": ' + b"[" * 10_000,
-        FIRST + b', "a": "' + b"x" * 2**21 + b'"}',
+        FIRST + b', "a": "' + b"x" * MAX_BYTES + b'"}',
         FIRST.replace(b"agent.v2", b"agent\\u002ev2") + b", garbage",
     ],
     ids=str,

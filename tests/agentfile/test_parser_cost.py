@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from agentfile import parse
-from agentfile.parser import MAX_OBJECTS, MAX_VALUES
-from descriptor.strictjson import MAX_BYTES
+from agentfile.parser import MAX_BYTES, MAX_OBJECTS, MAX_VALUES
 from tests.agentfile.cases import (
     LEAST,
     MCP,
@@ -136,10 +135,14 @@ def test_a_flood_of_objects_or_values_is_not_looked_into() -> None:
     assert parse(encoded(braces)).findings == ()
 
 
-def test_as_many_facts_as_fit_are_read() -> None:
-    fact = '{"key":"k","value":""},'
-    data = between(fact, json.dumps(file(memory=["@@"])).partition('"@@"')[0], fact[:-1] + "]}")(MAX_BYTES)
-    assert broken(data) == [("S17-private", "/memory")]
+def test_a_personal_export_of_years_is_read() -> None:
+    page = {"title": "A customer", "content": "They pay late, and say so. " * 80, "links": ["suppliers"]}
+    fact = {"key": "customer_0042.pays", "value": "late, on the 12th of a month", "importance": 0.5}
+    pages, facts = ([entry] * (5 * 2**20 // len(json.dumps(entry))) for entry in (page, fact))
+    for document, place in ((file(brain=pages), "/brain"), (file(memory=facts), "/memory")):
+        data = encoded(document)
+        assert 5 * 2**20 < len(data) < MAX_BYTES
+        assert broken(data) == [("S17-private", place)]
 
 
 def broken(data: bytes) -> list[tuple[str, str]]:

@@ -41,7 +41,8 @@ def test_the_whole_document_reads_back_in_full() -> None:
     assert [need.kind for need in letter.needs or ()] == ["resource", "file", "tool", "credential", "text"]
     assert letter.revisions is not None
     assert set(letter.revisions.steps or {}) == {"read", "explain"}
-    assert program.input_modes == ("text/plain", "application/pdf")
+    assert program.input_modes == read.default_input_modes == ("text/plain", "application/pdf")
+    assert read.default_output_modes == ("text/markdown",)
     assert read.run_config is not None
     assert [setting.job_may_set for setting in read.run_config.settings.values()] == [False, True, True, False]
     assert read.data_use is not None

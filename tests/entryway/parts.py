@@ -15,15 +15,18 @@ from descriptor.digests import digest_of
 from descriptor.document import Descriptor
 from descriptor.keys import Identity
 from descriptor.signatures import sign_statement
+from descriptor.strictjson import JsonValue
 from entryway.codec import Codec, encode
 from entryway.door import Door, KnockLimits
 from entryway.events import Feed, FeedLimits
-from entryway.http import Request, Response
+from entryway.http import Request, Response, Working
 from entryway.protections import AddressLimits
+from entryway.requests import Means
 from entryway.roster import NO_POLICY, Policy
 from entryway.routes import Entryway
 from entryway.server import Application, Server, ServerLimits
 from entryway.snapshot import Published, Snapshot, published
+from entryway.work import Completed, Failed, Order, payload_of
 from store import Event, Knock, Version
 from tests.vectors import NKEYS
 
@@ -32,6 +35,7 @@ OTHER = Identity.from_seed_text(NKEYS[1]["seed"])
 NOW = 1_790_000_000.0
 PUBLISHED_AT = NOW - 86_400.0
 BODY_LIMIT = 65_536
+CARD = b'{"name":"paperwork.home"}\n'
 
 LIMITS = ServerLimits(
     header_block=16_384, header_wait=5.0, body_wait=5.0, idle_wait=5.0, write_wait=5.0, drain_wait=1.0, connections=100
@@ -55,7 +59,7 @@ def document(identity: Identity = OWNER, *, sign: bool = True, **members: Any) -
 
 def snapshot_of(data: bytes, seq: int = 7) -> Published:
     """The snapshot of a version."""
-    return published(Descriptor.read(data), seq, PUBLISHED_AT)
+    return published(Descriptor.read(data), seq, PUBLISHED_AT, CARD)
 
 
 class MemoryArchive:
@@ -116,8 +120,77 @@ def roster_door(
     return Door(policy, kept.rows.values(), kept.keep, limits)
 
 
+class MemoryWorkshop:
+    """A workshop that says what it is asked to do, and does it when it is let. Implements `entryway.work.Workshop`."""
+
+    def __init__(self, *offerings: str, at_once: bool = True) -> None:
+        self.offerings = offerings
+        self.orders: dict[str, Order] = {}
+        self.ends: dict[str, dict[str, Any]] = {}
+        self.calls: list[str] = []
+        self.failing: Exception | None = None
+        self.let = trio.Event()
+        if at_once:
+            self.let.set()
+
+    def serves(self, offering: str) -> bool:
+        self.calls.append("serves")
+        return offering in self.offerings
+
+    async def begin(self, order: Order) -> str:
+        self.calls.append("begin")
+        await trio.lowlevel.checkpoint()
+        if self.failing is not None:
+            raise self.failing
+        task_id = f"task-{len(self.orders) + 1}"
+        self.orders[task_id] = order
+        return task_id
+
+    async def ended(self, task_id: str) -> Mapping[str, JsonValue]:
+        self.calls.append("ended")
+        await self.let.wait()
+        if self.failing is not None:
+            raise self.failing
+        order = self.orders[task_id]
+        return self.ends.setdefault(task_id, payload_of(order, task_id, Completed({"did": dict(order.input)})))
+
+    async def state(self, caller: str, task_id: str) -> Mapping[str, JsonValue] | None:
+        self.calls.append("state")
+        await trio.lowlevel.checkpoint()
+        order = self.orders.get(task_id)
+        if order is None or order.caller != caller:
+            return None
+        return self.ends.get(task_id, {"status": "accepted", "task_id": task_id, "state": "working"})
+
+    async def cancel(self, caller: str, task_id: str) -> Mapping[str, JsonValue] | None:
+        self.calls.append("cancel")
+        if self.failing is not None:
+            raise self.failing
+        if await self.state(caller, task_id) is None:
+            return None
+        end = payload_of(self.orders[task_id], task_id, Failed("CANCELED", "The job was canceled."))
+        return self.ends.setdefault(task_id, end)
+
+
+class MemorySenders:
+    """What is known of senders, in memory. Implements `entryway.requests.Senders`."""
+
+    def __init__(self, *documents: Mapping[str, JsonValue]) -> None:
+        self.documents: dict[Any, Mapping[str, JsonValue]] = {
+            subject["id"]: one for one in documents if isinstance(subject := one["subject"], dict)
+        }
+
+    async def descriptor(self, agent_id: str) -> Mapping[str, JsonValue] | None:
+        await trio.lowlevel.checkpoint()
+        return self.documents.get(agent_id)
+
+
 def door(
-    snapshot: Snapshot, archive: MemoryArchive | None = None, now: float = NOW, roster: Door | None = None
+    snapshot: Snapshot,
+    archive: MemoryArchive | None = None,
+    now: float = NOW,
+    roster: Door | None = None,
+    means: Means | None = None,
 ) -> Entryway:
     """The entryway of `OWNER`, at a fixed time."""
     return Entryway(
@@ -128,6 +201,7 @@ def door(
         door=roster or roster_door(),
         feed=quiet_feed(),
         body_limit=BODY_LIMIT,
+        means=means,
     )
 
 
@@ -179,15 +253,19 @@ def read_responses(data: bytes, heads: list[bool] | None = None) -> list[Receive
 
 
 async def answer_of(entryway: Entryway, request: Request) -> Received:
-    """What the routes answer, waited for where it comes later."""
-    answer = entryway.router.respond(request)
-    return received(answer if isinstance(answer, Response) else await answer, head=request.method == b"HEAD")
+    """What the routes answer, waited for where it comes later, or when work is done."""
+    answer: Any = entryway.router.respond(request)
+    if not isinstance(answer, Response):
+        answer = await answer
+    if isinstance(answer, Working):
+        answer = await answer.response()
+    return received(answer, head=request.method == b"HEAD")
 
 
-def post(members: object, codec: Codec = Codec.JSON, **headers: str) -> Request:
-    """A question to the entryway."""
+def post(members: object, codec: Codec = Codec.JSON, path: str = "/entryway", **headers: str) -> Request:
+    """A question to the entryway, or a request for work."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return asked("POST", "/entryway", {"Content-Type": codec.value, **named}, encode(members, codec))
+    return asked("POST", path, {"Content-Type": codec.value, **named}, encode(members, codec))
 
 
 def http(method: str, target: str, body: bytes | None = None, **headers: str) -> bytes:

@@ -20,14 +20,15 @@ from descriptor.encoding import b64url_encode
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
-from entryway.client import Answer, ClientError, ClientLimits, ask, fetch, target_url
+from entryway import client
+from entryway.client import Answer, ClientError, ClientLimits, ask, card, fetch, target_url
 from entryway.codec import Codec, encode
 from entryway.envelope import new_uuid, sign_envelope
 from entryway.http import json_body
 from entryway.protections import AddressLimits
 from entryway.routes import Entryway
 from entryway.snapshot import Damaged, NonePublished
-from tests.entryway.parts import NOW, OTHER, OWNER, MemoryArchive, document, door, serving, snapshot_of
+from tests.entryway.parts import CARD, NOW, OTHER, OWNER, MemoryArchive, document, door, serving, snapshot_of
 
 DATA = document()
 OLD = document(agent_version="1.3.0")
@@ -145,6 +146,16 @@ async def test_every_version_is_fetched_by_its_digest() -> None:
     assert missing.error is not None
     assert missing.error["code"] == "NOT_FOUND"
     assert "NOT_FOUND" in missing.message
+
+
+async def test_the_card_is_fetched_as_it_is_served_and_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with node(door(NonePublished())) as url:
+        none = await refusal_of(card(url, limits=LIMITS))
+    assert (none.code, none.error and none.error["code"]) == ("REFUSED", "NOT_PUBLISHED")
+    async with node(door(snapshot_of(DATA))) as url:
+        assert await card(url, limits=LIMITS) == CARD
+        monkeypatch.setattr(client.documents, "CARD_BYTES", len(CARD) - 1)
+        assert (await refusal_of(card(url, limits=LIMITS))).code == "TOO_LARGE"
 
 
 async def test_what_is_no_digest_is_not_asked_for() -> None:

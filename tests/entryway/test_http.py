@@ -327,6 +327,12 @@ def test_an_answer_to_head_keeps_the_length_of_the_body_it_leaves_out() -> None:
     assert sent == b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\n"
 
 
+def test_the_body_of_a_response_can_be_read_back() -> None:
+    assert response(200, (("Content-Type", "a/b"),), b"bo", shared=b"dy").body == b"body"
+    assert response(200, (), b"\r\n\r\nbody").body == b"\r\n\r\nbody"
+    assert response(304, (), content_length=False).body == b""
+
+
 def test_some_responses_have_no_length() -> None:
     assert b"Content-Length" not in response(304, (), content_length=False).tail
 

@@ -385,7 +385,7 @@ def test_asking_anonymously_twice_changes_nothing() -> None:
     inbound, envelope = Inbound(OWNER.id), unsigned()
     assert not refuses(inbound, envelope)
     assert not refuses(inbound, envelope)
-    assert not inbound._seen
+    assert not inbound._strangers
 
 
 def test_an_envelope_is_remembered_before_it_is_judged_further() -> None:
@@ -394,10 +394,10 @@ def test_an_envelope_is_remembered_before_it_is_judged_further() -> None:
     assert refuses(inbound, early)
     # Its time has come, and yet it is not tried again.
     assert refuses(inbound, early, NOW + 60)
-    assert (OTHER.id, early.id) in inbound._seen
+    assert (OTHER.id, early.id) in inbound._strangers
     astray = signed(to=OTHER.id)
     assert refuses(inbound, astray)
-    assert (OTHER.id, astray.id) in inbound._seen
+    assert (OTHER.id, astray.id) in inbound._strangers
 
 
 def test_what_is_not_by_its_sender_is_not_remembered() -> None:
@@ -411,14 +411,14 @@ def test_at_least_5000_pairs_are_remembered_and_the_oldest_is_forgotten_first() 
     inbound = Inbound(OWNER.id)
     assert protections.REMEMBERED >= 5_000
     for number in range(protections.REMEMBERED):
-        inbound._remember((OTHER.id, str(number)))
+        inbound._remember((OTHER.id, str(number)), inbound._strangers)
     with pytest.raises(EntrywayError):
-        inbound._remember((OTHER.id, "0"))
-    inbound._remember((OTHER.id, "one more"))
-    inbound._remember((OTHER.id, "0"))
+        inbound._remember((OTHER.id, "0"), inbound._strangers)
+    inbound._remember((OTHER.id, "one more"), inbound._strangers)
+    inbound._remember((OTHER.id, "0"), inbound._strangers)
     with pytest.raises(EntrywayError):
-        inbound._remember((OTHER.id, "2"))
-    assert len(inbound._seen) == protections.REMEMBERED
+        inbound._remember((OTHER.id, "2"), inbound._strangers)
+    assert len(inbound._strangers) == protections.REMEMBERED
 
 
 def test_a_duplicate_does_not_keep_a_pair_from_being_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,7 +428,7 @@ def test_a_duplicate_does_not_keep_a_pair_from_being_forgotten(monkeypatch: pyte
     assert not refuses(inbound, signed())
     assert refuses(inbound, first)
     assert not refuses(inbound, signed())
-    assert (OTHER.id, first.id) not in inbound._seen
+    assert (OTHER.id, first.id) not in inbound._strangers
 
 
 def test_the_memory_of_pairs_is_bounded_and_forgets_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -437,7 +437,7 @@ def test_the_memory_of_pairs_is_bounded_and_forgets_the_oldest_first(monkeypatch
     envelopes = [signed(id=new_uuid()) for _ in range(5)]
     for envelope in envelopes:
         assert not refuses(inbound, envelope)
-    assert list(inbound._seen) == [(OTHER.id, envelope.id) for envelope in envelopes[2:]]
+    assert list(inbound._strangers) == [(OTHER.id, envelope.id) for envelope in envelopes[2:]]
     assert refuses(inbound, envelopes[2])
     assert not refuses(inbound, envelopes[0])
 

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from entryway.errors import RETRYABLE, STATUS, EntrywayError
-from entryway.http import Request, Response, response
+from entryway.http import Request, Response, Working, response
 from entryway.router import Router, get, post, refusal
 from tests.entryway.parts import asked, received
 
@@ -27,6 +27,16 @@ async def later(text: str) -> Response:
 async def refused_later(_request: Request) -> Response:
     await trio.lowlevel.checkpoint()
     raise EntrywayError("AGENT_UNAVAILABLE", "Later.")
+
+
+async def working(_request: Request) -> Working:
+    await trio.lowlevel.checkpoint()
+    return Working(lambda: later("done"), lambda: trio.sleep(0))
+
+
+async def refused_while_working(request: Request) -> Working:
+    await trio.lowlevel.checkpoint()
+    return Working(lambda: refused_later(request), lambda: trio.sleep(0))
 
 
 def refuse(_request: Request) -> NoReturn:
@@ -200,3 +210,23 @@ async def test_a_route_that_is_not_public_is_for_no_page() -> None:
     assert not isinstance(answer, Response)
     for got in (received(await answer), received(router.respond(asked("OPTIONS", "/own")))):  # type: ignore[arg-type]  # at once
         assert "access-control-allow-origin" not in got.headers
+
+
+async def test_work_is_counted_when_it_is_done_and_refused_like_anything_else() -> None:
+    routes = {b"/work": post("work", working), b"/refused": post("refused", refused_while_working)}
+    router = Router(routes, {}, 4096, "Try /work.")
+    for target, status, counted in (("/work", 200, ("work", 200)), ("/refused", 503, ("refused", 503))):
+        answer = router.respond(asked("POST", target))
+        assert not isinstance(answer, Response)
+        found = await answer
+        assert isinstance(found, Working)
+        assert counted not in router.answered
+        assert (await found.response()).status == status
+        assert router.answered[counted] == 1
+
+
+async def test_the_limit_of_one_route_is_set_by_its_name() -> None:
+    router = a_router()
+    router.limit_bodies(10, refused=20)
+    limits = {target: router.body_limit(asked("POST", target)) for target in ("/refused", "/now", "/things/a")}
+    assert limits == {"/refused": 20, "/now": 10, "/things/a": 10}

@@ -24,6 +24,7 @@ from entryway.http import Response
 from entryway.routes import Entryway
 from entryway.snapshot import IMMUTABLE, Damaged, NonePublished
 from tests.entryway.parts import (
+    CARD,
     NOW,
     OTHER,
     OWNER,
@@ -44,6 +45,7 @@ CURRENT = document()
 OLD = [document(agent_version=f"1.{minor}.0") for minor in range(4)]
 DIGEST = digest_of(CURRENT)
 WELL_KNOWN = "/.well-known/agent-descriptor.json"
+AGENT_CARD = "/.well-known/agent-card.json"
 
 
 def published_door(archive: MemoryArchive | None = None) -> Entryway:
@@ -60,7 +62,17 @@ async def test_the_well_known_route_answers_the_exact_bytes() -> None:
     assert got.headers["content-length"] == str(len(CURRENT))
 
 
-@pytest.mark.parametrize("target", [WELL_KNOWN, f"/descriptors/{DIGEST}", "/descriptors"])
+async def test_the_card_is_answered_by_its_own_digest() -> None:
+    got = await answer_of(published_door(), asked("GET", AGENT_CARD))
+    assert (got.status, got.body, got.headers["cache-control"]) == (200, CARD, "no-cache")
+    assert got.headers["etag"] == f'"{digest_of(CARD)}"'
+    assert got.headers["access-control-allow-origin"] == "*"
+    assert "agent-version" not in got.headers
+    again = await answer_of(published_door(), asked("GET", AGENT_CARD, {"If-None-Match": got.headers["etag"]}))
+    assert (again.status, again.body, again.headers["etag"]) == (304, b"", got.headers["etag"])
+
+
+@pytest.mark.parametrize("target", [WELL_KNOWN, AGENT_CARD, f"/descriptors/{DIGEST}", "/descriptors"])
 async def test_head_answers_what_get_does_without_the_body(target: str) -> None:
     entryway = published_door(MemoryArchive([*OLD, CURRENT]))
     full, head = await answer_of(entryway, asked("GET", target)), await answer_of(entryway, asked("HEAD", target))
@@ -75,8 +87,9 @@ async def test_a_reader_that_has_the_bytes_gets_304(target: str) -> None:
         assert (got.status, got.body) == (304, b"")
 
 
-async def test_before_the_first_publish_the_well_known_route_says_so() -> None:
-    got = await answer_of(door(NonePublished()), asked("GET", WELL_KNOWN))
+@pytest.mark.parametrize("target", [WELL_KNOWN, AGENT_CARD])
+async def test_before_the_first_publish_the_well_known_routes_say_so(target: str) -> None:
+    got = await answer_of(door(NonePublished()), asked("GET", target))
     assert got.status == 404
     assert got.error()["code"] == "NOT_PUBLISHED"
     assert got.headers["access-control-allow-origin"] == "*"
@@ -84,7 +97,7 @@ async def test_before_the_first_publish_the_well_known_route_says_so() -> None:
 
 async def test_damaged_bytes_are_never_served() -> None:
     entryway = door(Damaged(DIGEST, 1), MemoryArchive([CURRENT]))
-    for target in (WELL_KNOWN, f"/descriptors/{DIGEST}"):
+    for target in (WELL_KNOWN, AGENT_CARD, f"/descriptors/{DIGEST}"):
         got = await answer_of(entryway, asked("GET", target))
         assert got.status == 503
         assert got.error()["code"] == "AGENT_UNAVAILABLE"
@@ -411,6 +424,7 @@ def test_any_payload_gets_a_typed_answer(payload: dict[str, Any]) -> None:
     ("method", "target", "allow"),
     [
         ("POST", WELL_KNOWN, "GET, HEAD, OPTIONS"),
+        ("POST", AGENT_CARD, "GET, HEAD, OPTIONS"),
         ("PUT", f"/descriptors/{DIGEST}", "GET, HEAD, OPTIONS"),
         ("DELETE", "/descriptors", "GET, HEAD, OPTIONS"),
         ("GET", "/entryway", "POST, OPTIONS"),
@@ -421,7 +435,7 @@ async def test_a_wrong_method_is_told_the_right_ones(method: str, target: str, a
     assert (got.status, got.headers["allow"]) == (405, allow)
 
 
-@pytest.mark.parametrize("target", ["/", "/entryway/", "/.well-known/", "/descriptors.json"])
+@pytest.mark.parametrize("target", ["/index.html", "/entryway/", "/.well-known/", "/descriptors.json"])
 async def test_an_unknown_path_says_where_the_descriptor_is(target: str) -> None:
     got = await answer_of(published_door(), asked("GET", target))
     assert got.status == 404

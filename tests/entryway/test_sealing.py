@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from descriptor.encoding import b64url_decode, b64url_encode
 from descriptor.errors import DescriptorError
-from descriptor.keys import SealingKey
+from descriptor.keys import Identity, SealingKey
+from descriptor.signatures import Signature, sign_key_claim, verify_key_claim
 from descriptor.strictjson import JsonValue
 from entryway.errors import EntrywayError
 from entryway.sealing import (
@@ -29,6 +30,7 @@ from tests.vectors import KEY_CLAIM, SEALED
 
 KEY = SealingKey(b64url_decode(SEALED["recipient_secret"]))
 OTHER = SealingKey.generate()
+SIGNER = Identity.generate()
 DOCUMENT: dict[str, Any] = {
     "subject": {"id": KEY_CLAIM["id"]},
     "encryption_key": KEY_CLAIM["encryption_key"],
@@ -173,6 +175,23 @@ def test_a_clear_request_is_refused_where_sealing_is_required(
 ) -> None:
     refusal = required_and_clear(posture, given)
     assert (refusal is not None and refusal.code == "SEALING_REQUIRED") == refused
+
+
+@pytest.mark.parametrize("posture", ["required", "preferred"])
+@pytest.mark.parametrize("key", ["A" * 43, "AQ" + "A" * 41], ids=["zero", "a point of low order"])
+def test_a_key_to_which_nothing_can_be_sealed_is_none_although_its_claim_verifies(posture: str, key: str) -> None:
+    document: dict[str, Any] = {"subject": {"id": SIGNER.id}, "sealing": posture, "encryption_key": key}
+    document["trust"] = sign_key_claim(SIGNER, key, "2026-09-01T00:00:00.000Z")
+    assert verify_key_claim(document).state is Signature.VERIFIED
+    assert declared_key(document) is None
+    assert decide(document).way is (Way.NOT_AT_ALL if posture == "required" else Way.CLEAR)
+
+
+@pytest.mark.parametrize("value", [float("inf"), "\ud800", {1: 2}.keys()])
+def test_what_json_cannot_say_is_not_sealed(value: Any) -> None:
+    with pytest.raises(DescriptorError) as caught:
+        seal(value, KEY.public_text)
+    assert caught.value.code == "NOT_CANONICAL"
 
 
 def test_an_answer_is_sealed_to_the_sender_s_declared_key_or_to_none() -> None:

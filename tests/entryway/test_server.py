@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 import struct
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +18,7 @@ from entryway.codec import Codec, encode
 from entryway.connection import BATCH
 from entryway.envelope import request_envelope
 from entryway.errors import EntrywayError
-from entryway.http import Request, Response, response
+from entryway.http import Request, Response, Working, response
 from entryway.protections import AddressLimits
 from entryway.router import refusal
 from entryway.server import Server
@@ -48,6 +48,7 @@ class Application:
     def __init__(self) -> None:
         self.release = trio.Event()
         self.asked: list[bytes] = []
+        self.left = 0
 
     def body_limit(self, _request: Request) -> int:
         return 65_536
@@ -55,13 +56,17 @@ class Application:
     def refuse(self, error: EntrywayError, request: Request | None) -> Response:
         return refusal(error, request)
 
-    def respond(self, request: Request) -> Response | Awaitable[Response]:
+    def respond(self, request: Request) -> Response | Awaitable[Response | Working]:
         self.asked.append(request.path)
         match request.path:
             case b"/large":
                 return response(200, (), LARGE)
             case b"/late":
                 return self._late()
+            case b"/work":
+                return self._work(self._late)
+            case b"/faulty-work":
+                return self._work(self._faulty)
             case b"/faulty":
                 raise RuntimeError("a fault of ours")
             case b"/faulty-later":
@@ -71,6 +76,14 @@ class Application:
     async def _late(self) -> Response:
         await self.release.wait()
         return response(200, (), b"late")
+
+    async def _work(self, response: Callable[[], Awaitable[Response]]) -> Working:
+        await trio.lowlevel.checkpoint()
+        return Working(response, self._leave)
+
+    async def _leave(self) -> None:
+        await trio.lowlevel.checkpoint()
+        self.left += 1
 
     async def _faulty(self) -> Response:
         await trio.lowlevel.checkpoint()
@@ -380,6 +393,97 @@ async def test_a_peer_that_goes_away_in_the_middle_leaves_nothing_behind() -> No
             reset(stream)
             await settle(lambda: not server.connections)
     assert not limits._open
+
+
+# Work that is waited for.
+
+
+async def test_work_takes_longer_than_any_wait_of_the_connection() -> None:
+    application = Application()
+    waits = {"header_wait": 0.1, "body_wait": 0.1, "idle_wait": 0.1, "write_wait": 0.1}
+    async with serving(application, **waits) as (server, port), await connect(port) as stream:
+        await stream.send_all(http("POST", "/work", b"{}"))
+        await trio.sleep(0.5)
+        assert len(server.connections) == 1
+        application.release.set()
+        assert only(await stream.receive_some()).body == b"late"
+        # From then on its waits are those of any connection.
+        assert await read_to_end(stream) == b""
+    assert application.left == 0
+
+
+async def test_the_conversation_goes_on_behind_work() -> None:
+    application = Application()
+    async with serving(application) as (_, port), await connect(port) as stream:
+        await stream.send_all(http("POST", "/work", b"{}") + http("GET", "/next"))
+        await stream.send_all(http("GET", "/last", Connection="close"))
+        await settle(lambda: application.asked == [b"/work"])
+        application.release.set()
+        answers = read_responses(await read_to_end(stream))
+    assert [answer.body for answer in answers] == [b"late", b"/next", b"/last"]
+    assert application.left == 0
+
+
+async def test_what_was_answered_before_does_not_wait_for_work() -> None:
+    application = Application()
+    async with serving(application) as (_, port), await connect(port) as stream:
+        await stream.send_all(http("GET", "/first") + http("GET", "/work", Connection="close"))
+        assert only(await stream.receive_some()).body == b"/first"
+        application.release.set()
+        assert only(await read_to_end(stream)).body == b"late"
+
+
+async def test_work_is_left_when_what_was_answered_before_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(_sock: socket.socket, _data: bytes) -> int:
+        raise ConnectionResetError
+
+    application = Application()
+    async with serving(application) as (server, port), await connect(port) as stream:
+        monkeypatch.setattr(connection_module, "send_now", gone)
+        with capture_logs() as logs:
+            await stream.send_all(http("GET", "/first") + http("GET", "/work"))
+            await settle(lambda: application.left == 1)
+            await settle(lambda: not server.connections)
+    assert logs == []
+
+
+@pytest.mark.parametrize("how", ["closes", "resets", "says that it sends no more"])
+async def test_work_is_left_when_the_peer_goes_away(how: str) -> None:
+    application, limits = Application(), address_limits()
+    async with serving(application, limits) as (server, port):
+        stream = await connect(port)
+        await stream.send_all(http("POST", "/work", b"{}"))
+        await settle(lambda: application.asked == [b"/work"])
+        assert len(server.connections) == 1
+        if how == "resets":
+            reset(stream)
+        elif how == "closes":
+            stream.socket.close()
+        else:
+            await stream.send_eof()
+        await settle(lambda: not server.connections)
+        stream.socket.close()
+    assert application.left == 1
+    assert not limits._open
+
+
+async def test_work_that_fails_is_500_and_the_conversation_goes_on() -> None:
+    async with serving(Application()) as (_, port):
+        with capture_logs() as logs:
+            data = await talk(port, http("GET", "/faulty-work") + http("GET", "/next", Connection="close"))
+    assert [answer.status for answer in read_responses(data)] == [500, 200]
+    assert [line["event"] for line in logs] == ["answer_failed"]
+
+
+async def test_a_drain_ends_work_that_is_waited_for_and_is_not_the_peer_leaving() -> None:
+    application = Application()
+    async with serving(application, drain_wait=0.2) as (server, port), await connect(port) as stream:
+        await stream.send_all(http("POST", "/work", b"{}"))
+        await settle(lambda: application.asked == [b"/work"])
+        server.stopping.set()
+        assert await read_to_end(stream) == b""
+    assert application.left == 0
+    assert not server.connections
 
 
 def reset(stream: trio.SocketStream) -> None:

@@ -14,7 +14,7 @@ from random import Random
 
 import atheris
 
-INSTRUMENTED = ["descriptor", "store", "entryway", "node", "tests", "packaging", "tomllib"]
+INSTRUMENTED = ["descriptor", "agentfile", "store", "entryway", "node", "tests", "packaging", "tomllib"]
 LONGEST = 2048  # bytes of an input: what is wrong with a longer one is nearly always wrong with a short one
 SLOWEST = 5  # seconds for one input
 WORK = Path(__file__).parents[2] / ".fuzz"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.end_to_end.harness import command, environment
+from tests.end_to_end.harness import Node, command, environment
 from tests.lan.network import INTERFACE, Host, lan
 from tests.lan.nodes import becomes, eventually, home_of, node_on
 
@@ -22,6 +22,10 @@ def doctor(host: Host) -> list[tuple[str, str]]:
     seen = [(one["state"], one["message"]) for one in end.document()["seen"] if one["subject"] == "mdns"]
     assert end.exit_code == (1 if any(state == "bad" for state, _ in seen) else 0)
     return seen
+
+
+def _problems(node: Node) -> dict[str, str]:
+    return dict(node.asks("GET", "/status").json()["discovery"]["problems"])
 
 
 def test_a_link_that_carries_mdns_is_good() -> None:
@@ -41,7 +45,7 @@ def test_a_program_that_keeps_the_port_to_itself_is_named() -> None:
             # A node runs all the same, says so, and is there when the port is free.
             with home_of("desk") as home, node_on(net["desk"], home) as node:
                 assert node.logged("interface_without_mdns")["interface"] == INTERFACE
-                assert INTERFACE in node.asks("GET", "/status").json()["discovery"]["problems"]
+                eventually(lambda: INTERFACE in _problems(node), "the status does not tell of it")
                 process.stdin.close()
                 assert process.wait(20) == 0
                 assert node.logged("announced")["interface"] == INTERFACE

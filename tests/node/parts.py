@@ -153,6 +153,13 @@ def digests(home: Home) -> list[str]:
 
 
 def filled(home: Home, arguments: list[str]) -> list[str]:
-    """Arguments with the names of this home in the place of `{old}`, `{new}`, `{draft}` and `{home}`."""
-    old, new = digests(home)[-1], str(home.path.parent / "new")
-    return [text.format(old=old, new=new, draft=home.draft, home=home.path) for text in arguments]
+    """Arguments with the names of this home in the place of `{old}`, `{new}`, `{draft}` and `{home}`.
+
+    `{card}` and `{current}` are files, written where they are asked for: the card, and the Descriptor that is current.
+    """
+    made = {name: home.path.parent / name for name in ("card", "current", "new")}
+    if any("{card}" in text for text in arguments):
+        told("card", "--save", made["card"], home=home)
+    if any("{current}" in text for text in arguments):
+        made["current"].write_text(told("show", "--raw", home=home).out)
+    return [text.format(old=digests(home)[-1], draft=home.draft, home=home.path, **made) for text in arguments]

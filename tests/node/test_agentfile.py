@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentfile.structures import Part
-from node.errors import NodeError
 from node.home import Home
-from node.spreadsheets import parts_of
-from tests.agentfile.cases import EXAMPLE, LEAST, WHOLE, encoded
+from tests.agentfile.cases import EXAMPLE, LEAST, LEGACY_SCHEMA, PARAMETER, SCHEMA_V2, WHOLE, blueprint, encoded
 from tests.node.parts import Told, new_home, told
+from tests.node.test_spreadsheets import workbook
 
-CONTENT = {
-    "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
-    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>'
-    '<sheet name="Invoices" sheetId="1" r:id="rId1"/></sheets></workbook>',
-    "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    '<Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>',
-    "xl/sharedStrings.xml": '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-    "<si><t>invoice_id</t></si><si><r><t>due</t></r><r><t>_date</t></r></si></sst>",
-    "xl/worksheets/sheet1.xml": '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-    '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="inlineStr">'
-    '<is><t>amount</t></is></c></row><row r="2"><c r="A2"><v>7</v></c></row></sheetData></worksheet>',
-}
-
-
-def workbook(**changes: str | None) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for name, text in {**CONTENT, **changes}.items():
-            if text is not None:
-                archive.writestr(name, text)
-    return data.getvalue()
+SAMPLES = Path(__file__).parents[1] / "agentfile" / "samples"
 
 
 @pytest.fixture
@@ -56,95 +32,168 @@ def run(home: Home, *arguments: str | Path, **how: Any) -> Told:
     return told("agentfile", *map(str, arguments), home=home, **how)
 
 
-def test_check_says_whether_a_file_can_be_read(home: Home, example: Path, tmp_path: Path) -> None:
+def test_check_says_whether_a_file_is_sound(home: Home, example: Path, tmp_path: Path) -> None:
     sound = run(home, "check", example)
-    assert (sound.exit_code, sound.out.splitlines()[-1]) == (0, f"{example} is sound.")
+    assert (sound.exit_code, sound.out) == (0, f"{example} is a sound .agent file.\n")
+    assert run(home, "check", example, "--json").document()["verdict"] == "clean"
     broken = tmp_path / "broken.agent"
-    broken.write_bytes(encoded({**LEAST, "$schema": "agent.v2", "name": 7}))
+    broken.write_bytes(encoded({**LEAST, "emoji": 7, "version": "latest"}))
     refused = run(home, "check", broken, "--json")
-    assert refused.exit_code == 1
-    assert [finding["rule"] for finding in refused.document()["findings"]] == ["R2"]
+    assert (refused.exit_code, refused.document()["verdict"]) == (1, "findings")
+    told = [(one["rule"], one["number"], one["severity"]) for one in refused.document()["findings"]]
+    assert told == [("R4", 4, "error"), ("S6-version", None, "warning")]
+    assert f"{broken} is refused: 1 error, 1 warning." in run(home, "check", broken).out
+
+
+def test_a_warning_refuses_a_file_only_where_that_is_asked(home: Home, tmp_path: Path) -> None:
+    warned = tmp_path / "warned.agent"
+    warned.write_bytes(encoded({**LEAST, "version": "latest"}))
+    assert run(home, "check", warned).exit_code == 0
+    assert "is a sound .agent file, with 1 warning." in run(home, "check", warned).out
+    assert run(home, "check", warned, "--strict").exit_code == 1
+
+
+AS_PEOPLE_HAVE_THEM: dict[str, tuple[bytes, int, str]] = {
+    "legacy address": (encoded({**LEAST, "$schema": LEGACY_SCHEMA}), 0, "is a sound .agent file."),
+    "CRLF": (json.dumps(EXAMPLE, indent=2).replace("\n", "\r\n").encode(), 0, "is a sound .agent file."),
+    "bare tools": (encoded(blueprint(tools=["fetch_url", "create_reminder"])), 0, "is a sound .agent file."),
+    "a byte order mark": (b"\xef\xbb\xbf" + encoded(LEAST), 2, "begins with a byte order mark; save it as UTF-8"),
+    "UTF-16": (json.dumps(LEAST).encode("utf-16"), 2, "is not UTF-8"),
+    "a member twice": (encoded(LEAST)[:-1] + b', "name": "B"}', 2, "'name' stands twice in one object"),
+    "no JSON": (b"name: Reader\n", 2, "Not JSON at line 1, column 1"),
+    "a list": (b"[]", 2, "an `.agent` file is one JSON object"),
+    "version 2": (encoded({**LEAST, "$schema": SCHEMA_V2, "name": 7}), 1, "This is a file of version 2"),
+    "no .agent file": (b"{}", 1, "`$schema` is missing"),
+    "deep": (encoded(LEAST)[:-1] + b', "n":' + b"[" * 99 + b"]" * 99 + b"}", 2, "nested more than 64 deep"),
+    "nine megabytes": (encoded({**LEAST, "n": "x" * 9 * 2**20}), 2, "at most 8,388,608 bytes are read"),
+    "five megabytes of pages": (
+        encoded({**LEAST, "brain": [{"title": "A customer", "content": "They pay late. " * 150}] * 2_300}),
+        0,
+        "is a sound .agent file, with 1 warning.",
+    ),
+    "thousands of parameters": (
+        encoded({**LEAST, "parameters": [{**PARAMETER, "name": f"p{number}"} for number in range(5_000)]}),
+        0,
+        "is a sound .agent file.",
+    ),
+    "a parameter that looks like another": (
+        encoded({**LEAST, "parameters": [PARAMETER, {**PARAMETER, "name": "сity"}]}),  # with a letter of Cyrillic
+        1,
+        "it has to begin with a letter and go on in letters, digits and _",
+    ),
+    "a member that looks like another": (encoded({**LEAST, "оutputs": {}}), 0, "is not `outputs`, which it looks like"),
+}
+
+
+@pytest.mark.parametrize("name", AS_PEOPLE_HAVE_THEM)
+def test_a_file_as_people_have_it(name: str, home: Home, tmp_path: Path) -> None:
+    data, exit_code, said = AS_PEOPLE_HAVE_THEM[name]
+    path = tmp_path / "their.agent"
+    path.write_bytes(data)
+    checked = run(home, "check", path)
+    assert checked.exit_code == exit_code
+    assert said in checked.out
+    draft = tmp_path / "draft.json"
+    imported = run(home, "import", path, "--yes", "--output", draft)
+    assert imported.exit_code == exit_code
+    assert draft.exists() == (exit_code == 0)
+    if exit_code:
+        assert said in imported.err
+        assert ("is refused" if exit_code == 1 else "cannot be read as an .agent file") in imported.err
+    else:
+        assert told("check", str(draft), home=home).exit_code == 0
 
 
 def test_needs_shows_what_it_would_reach_before_anything_else(home: Home, example: Path) -> None:
     needs = run(home, "needs", example, "--json").document()
-    assert needs["sign_ins"] == [
-        {"provider": "microsoft-outlook", "scopes": ["Mail.Read"], "tools": ["outlook.list_messages"]}
-    ]
+    (sign_in,) = needs["sign_ins"]
+    assert (sign_in["provider"], sign_in["scopes"]) == ("microsoft-outlook", ["Mail.Read"])
     assert any(one["unattended"] for one in needs["triggers"])
     text = run(home, "needs", example).out
-    assert "microsoft-outlook GET /me/messages" in text
-    assert "It would run with nobody there." in text
+    assert "calls microsoft-outlook GET /me/messages" in text
+    assert "microsoft-outlook  Mail.Read  for outlook.list_messages" in text
+    assert "Invoice workbook (file)  read, cite, sync" in text
+    assert "start it with nobody there:" in text
+    assert "Because:  Sending on your behalf" in text
 
 
-def test_private_knowledge_is_warned_of(home: Home, tmp_path: Path) -> None:
+def test_what_may_be_changed_is_shown_with_its_bounds(home: Home) -> None:
+    text = run(home, "needs", SAMPLES / "stock-keeper.agent").out
+    assert "read, sync, write, append" in text
+    assert 'write approval every-run, destructive approval forbidden; only within Sheet "Stock": B2:B5000' in text
+    triage = run(home, "needs", SAMPLES / "support-triage.agent").out
+    assert "runs or asks the server @example/gmail-mcp" in triage
+    assert "https://www.googleapis.com/auth/gmail.compose" in triage
+
+
+def test_private_knowledge_and_warnings_are_shown_where_it_is_decided(home: Home, tmp_path: Path) -> None:
     path = tmp_path / "whole.agent"
-    path.write_bytes(encoded(WHOLE))
-    assert "WARNING   it holds private knowledge (brain, memory)" in run(home, "needs", path).out
+    path.write_bytes(encoded({**WHOLE, "version": "latest"}))
+    for answer in (run(home, "needs", path).out, run(home, "import", path, stdin=b"n\n").err):
+        assert "WARNING: the file holds private knowledge of its owner (brain and memory)." in answer
+        assert "rule S6-version" in answer
 
 
 def test_render_puts_the_parameters_into_the_prompt(home: Home, example: Path) -> None:
     missing = run(home, "render", example)
     assert missing.exit_code == 1
-    given = run(home, "render", example, "company_name=Ad & Co", "--json")
+    assert missing.out.startswith("You chase overdue invoices for {{params.company_name}}.")
+    assert "Company name ('company_name') has no value" in missing.err
+    assert "Left as it stands, since it has no value: {{params.company_name}}" in missing.err
+    given = run(home, "render", example, "company_name=Ad & Co", "invoice_workbook=book.xlsx", "--json")
+    assert (given.exit_code, given.err) == (0, "")
     assert "for Ad & Co." in given.document()["prompt"]
     assert run(home, "render", example, "nonsense").exit_code == 2
+    twice = run(home, "render", example, "company_name=a", "company_name=b")
+    assert (twice.exit_code, "company_name is given twice" in twice.err) == (2, True)
 
 
 def test_match_names_what_a_table_lacks(home: Home, example: Path, tmp_path: Path) -> None:
     name = next(one["name"] for one in EXAMPLE["parameters"] if "artifact" in one)
     book, table = tmp_path / "book.xlsx", tmp_path / "table.csv"
-    book.write_bytes(workbook())
+    book.write_bytes(workbook(("Invoices", [["invoice_id", "due_date", "amount"]])))
     table.write_text("something,else\n1,2\n")
     assert run(home, "match", example, name, table).exit_code == 1
     assert run(home, "match", example, name, book, "--json").document()["entries"]
-    assert run(home, "match", example, "nobody", table).exit_code == 1
+    unknown = run(home, "match", example, "nobody", table)
+    assert (unknown.exit_code, "It asks for one of: invoice_workbook." in unknown.err) == (1, True)
     assert run(home, "match", example, name, tmp_path / "none.csv").exit_code == 2
-
-
-def test_a_header_is_read_of_csv_and_of_each_sheet() -> None:
-    assert parts_of(workbook(), "book") == (Part('Sheet "Invoices"', ("invoice_id", "due_date", "amount")),)
-    assert parts_of(b'\xef\xbb\xbfa,"b, c", ,d\n1,2,3,4\n', "t") == (Part(None, ("a", "b, c", "d")),)
-    assert parts_of(b"", "t") == (Part(None, ()),)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"PK\x03\x04 nothing",
-        workbook(**{"xl/workbook.xml": None}),
-        workbook(**{"xl/worksheets/sheet1.xml": "<a>"}),
-        workbook(**{"xl/worksheets/sheet1.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}),
-        b"\xff\xfe\x00",
-    ],
-)
-def test_what_is_no_table_is_refused_and_not_expanded(data: bytes) -> None:
-    with pytest.raises(NodeError) as raised:
-        parts_of(data, "t")
-    assert raised.value.code == "INPUT_UNREADABLE"
 
 
 def test_import_asks_first_and_writes_a_draft_that_checks(home: Home, example: Path, tmp_path: Path) -> None:
     draft = tmp_path / "draft.json"
     declined = run(home, "import", example, "--output", draft, stdin=b"n\n")
     assert (declined.exit_code, draft.exists()) == (1, False)
-    assert "sign-in   microsoft-outlook: Mail.Read" in declined.err
+    assert "microsoft-outlook  Mail.Read" in declined.err
     done = run(home, "import", example, "--output", draft, stdin=b"y\n")
     assert done.exit_code == 0
-    assert "left:" in done.out
+    assert "Left out, or left for you to state:" in done.out
+    assert f"agent-node check {draft}" in done.out
     assert told("check", str(draft), home=home).exit_code == 0
     again = run(home, "import", example, "--output", draft, "--yes")
     assert (again.exit_code, "is there already" in again.err) == (2, True)
+    nobody = run(home, "import", example, "--output", tmp_path / "other", stdin=b"")
+    assert (nobody.exit_code, "give --yes" in nobody.err) == (2, True)
     assert run(home, "import", example, "--json").exit_code == 2
+    assert not (tmp_path / "other").exists()
 
 
 def test_export_leaves_out_what_is_private(home: Home, tmp_path: Path) -> None:
     path = tmp_path / "whole.agent"
     path.write_bytes(encoded(WHOLE))
-    shared = json.loads(run(home, "export", path).out)
-    assert {"brain", "memory"}.isdisjoint(shared)
-    assert {"brain", "memory"} <= set(json.loads(run(home, "export", path, "--personal").out))
+    shared = run(home, "export", path)
+    assert {"brain", "memory"}.isdisjoint(json.loads(shared.out))
+    assert "Left out as private: brain, memory." in shared.err
+    assert "metadata: sourceUrl, sourceUserId" in shared.err
+    personal = run(home, "export", path, "--personal")
+    assert {"brain", "memory"} <= set(json.loads(personal.out))
+    assert "rule S17-private" in personal.err
+    assert "They pay late" not in shared.out + shared.err
     target = tmp_path / "out.agent"
     assert run(home, "export", path, "--output", target).exit_code == 0
     assert run(home, "check", target).exit_code == 0
-    assert run(home, "export", path, "--output", target).exit_code == 2
+    again = run(home, "export", path, "--output", target)
+    assert (again.exit_code, "is there already" in again.err) == (2, True)
+    document = run(home, "export", path, "--json").document()
+    assert (document["name"], document["file"]["name"]) == ("reader-a1b2c3d4.agent", "Reader")
+    assert run(home, "export", path, "--output", tmp_path / "no" / "x", "--json").exit_code == 2

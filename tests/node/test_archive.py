@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from descriptor.digests import digest_of
+from descriptor.document import Descriptor
 from descriptor.keys import Identity
 from descriptor.publishing import Terms
 from entryway.errors import EntrywayError
@@ -166,27 +167,32 @@ async def test_what_fails_unforeseen_fails_where_it_was_asked_and_nowhere_else(n
         assert await archive.artifact("sha256:") == b"x"
 
 
+def card(descriptor: Descriptor) -> bytes:
+    return f'{{"made of":"{descriptor.digest}"}}'.encode()
+
+
 def test_the_snapshot_of_an_empty_store_says_so(path: Path) -> None:
     Store.open(path).close()
     with Reader.open(path) as reader:
-        assert load_snapshot(reader, OWNER.id) == NonePublished()
+        assert load_snapshot(reader, OWNER.id, card) == NonePublished()
 
 
 def test_the_snapshot_is_the_current_version(reader: Reader) -> None:
-    snapshot = load_snapshot(reader, OWNER.id)
+    snapshot = load_snapshot(reader, OWNER.id, card)
     assert isinstance(snapshot, Published)
     assert (snapshot.descriptor.digest, snapshot.seq, snapshot.published_at) == (digests(reader)[0], 3, NOW)
+    assert snapshot.card.full.body == card(snapshot.descriptor)
 
 
 def test_another_agents_versions_are_not_this_ones(reader: Reader) -> None:
-    assert load_snapshot(reader, OTHER.id) == NonePublished()
+    assert load_snapshot(reader, OTHER.id, card) == NonePublished()
 
 
 def test_a_damaged_current_version_is_a_damaged_snapshot(path: Path, reader: Reader) -> None:
     newest = digests(reader)[0]
     damage(path, newest)
     with structlog.testing.capture_logs() as logs:
-        assert load_snapshot(reader, OWNER.id) == Damaged(newest, 3)
+        assert load_snapshot(reader, OWNER.id, card) == Damaged(newest, 3)
     assert [(line["event"], line["digest"]) for line in logs] == [("current_damaged", newest)]
 
 
@@ -195,7 +201,7 @@ def test_a_current_version_whose_bytes_are_gone_is_damaged_too(path: Path, reade
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM artifacts WHERE digest = ?", (newest,))
     with structlog.testing.capture_logs():
-        assert load_snapshot(reader, OWNER.id) == Damaged(newest, 3)
+        assert load_snapshot(reader, OWNER.id, card) == Damaged(newest, 3)
 
 
 def test_a_store_that_cannot_be_read_at_all_is_no_snapshot() -> None:
@@ -204,4 +210,4 @@ def test_a_store_that_cannot_be_read_at_all_is_no_snapshot() -> None:
             raise StoreError("STORE_IO", "no disk")
 
     with pytest.raises(StoreError):
-        load_snapshot(Reader(), OWNER.id)  # type: ignore[arg-type]  # all that is used of one
+        load_snapshot(Reader(), OWNER.id, card)  # type: ignore[arg-type]  # all that is used of one

@@ -76,7 +76,8 @@ def test_the_version_is_the_distributions() -> None:
     [
         ("node.cli", {"trio", "httpx", "nacl", "sqlite3"}),
         ("node.commands.check", {"trio", "httpx", "prometheus_client", "sqlite_utils"}),
-        ("node.commands.run", {"httpx", "prometheus_client", "sqlite_utils", "descriptor.rules.chapter"}),
+        ("entryway.client", {"descriptor.view", "entryway.boundary"}),
+        ("node.commands.run", {"httpx", "prometheus_client", "sqlite_utils", "descriptor.rules.chapter", "jinja2"}),
     ],
 )
 def test_a_command_does_not_pay_for_what_it_does_not_use(module: str, without: set[str]) -> None:
@@ -89,6 +90,17 @@ def test_a_command_does_not_pay_for_what_it_does_not_use(module: str, without: s
 PUBLISHED = {"digest", "agent_version", "previous_digest", "published_at", "changed", "healed", "warnings"}
 VERSION = {"number", "digest", "agent_version", "published_at", "size", "current"}
 
+CARD = {
+    *("name", "description", "version", "supportedInterfaces", "capabilities", "defaultInputModes"),
+    *("defaultOutputModes", "skills", "signatures"),
+}
+REGISTRATION = {
+    *("registration", "subject", "descriptor", "acts_for", "interaction", "offerings"),
+    *("sealing", "encryption_key", "trust"),
+}
+REFERENCE = {"reference", "digest", "location", "members"}
+DRIFT = {"projection", "descriptor", "generated_from", "signature", "reason", "agrees", "differences"}
+
 SUCCESSES: list[tuple[list[str], set[str]]] = [
     (["init", "--home", "{new}"], {"id", "home", "config", "draft"}),
     (["check", "{draft}"], {"file", "verdict", "findings"}),
@@ -99,6 +111,12 @@ SUCCESSES: list[tuple[list[str], set[str]]] = [
     (["show", "{old}"], {"digest", "size", "descriptor"}),
     (["diff", "{old}", "{old}"], {"a", "b", "changes"}),
     (["diff", "{draft}", "{draft}"], {"a", "b", "changes"}),
+    (["card"], CARD),
+    (["registration"], REGISTRATION),
+    (["reference", "/does"], {"reference", "digest", "members"}),
+    (["reference", "", "/subject/id", "--digest", "{old}", "--location", "http://a"], REFERENCE),
+    (["drift", "{card}"], DRIFT),
+    (["drift", "{card}", "--descriptor", "{current}"], DRIFT),
     (["doctor"], {"healthy", "seen"}),
     (["backup", "{new}"], {"backup", "files", "with_identity"}),
     (["passphrase", "--remove"], {"sealed"}),

@@ -23,6 +23,8 @@ NOWHERE = "127.0.0.1:1"
 
 STRANGER = bind(draft("3"), Terms(Identity.generate(), acts_for="person"), 0)
 
+KNOWN_TO_NOBODY = b'{"reference": "v1", "digest": "sha256:%s", "members": []}' % (b"0" * 64)
+ABOUT_ANOTHER = b'{"registration": "v1", "subject": {"id": "%s"}}' % Identity.generate().id.encode()
 OTHER_AGENT = Identity.generate().id
 NO_ROSTER_OF_OURS = sign_roster({"entries": []}, Identity.generate(), 0)
 
@@ -65,6 +67,26 @@ REFUSALS: list[tuple[list[str], bytes, int, str]] = [
     (["ask", "ftp://127.0.0.1"], b"", 2, "BAD_TARGET"),
     (["ask", NOWHERE, "--exchange", "9" * 5000], b"", 3, "UNREACHABLE"),
     (["ask", NOWHERE, "--exchange", "9" * 20], b"", 3, "UNREACHABLE"),
+    (["card", "--home", "{new}"], b"", 1, "HOME_MISSING"),
+    (["card", "--save", "{home}/nowhere/card.json"], b"", 2, "OUTPUT_UNWRITABLE"),
+    (["registration", "--home", "{new}"], b"", 1, "HOME_MISSING"),
+    (["reference"], b"", 2, "USAGE"),
+    (["reference", "does"], b"", 2, "BAD_POINTER"),
+    (["reference", "/does", "/nothing"], b"", 1, "NOT_THERE"),
+    (["reference", "/does", "--digest", "0" * 64], b"", 1, "NOT_FOUND"),
+    (["reference", "--verify", "missing.json"], b"", 2, "INPUT_UNREADABLE"),
+    (["reference", "--verify", "{draft}"], b"", 2, "BAD_REFERENCE"),
+    (["reference", "--verify", "-"], b"[]", 2, "INPUT_UNREADABLE"),
+    (["reference", "--verify", "-", "a", "b"], b"", 2, "USAGE"),
+    (["reference", "--verify", "-"], KNOWN_TO_NOBODY, 1, "NOT_FOUND"),
+    (["reference", "--verify", "-", NOWHERE], KNOWN_TO_NOBODY, 3, "UNREACHABLE"),
+    (["reference", "--verify", "-", "{draft}"], b"{", 2, "INPUT_UNREADABLE"),
+    (["drift"], b"", 3, "NODE_UNREACHED"),
+    (["drift", "{draft}"], b"", 2, "NOT_A_PROJECTION"),
+    (["drift", "-"], b"{", 2, "INPUT_UNREADABLE"),
+    (["drift", "-"], ABOUT_ANOTHER, 1, "NOT_FOUND"),
+    (["drift", "{card}", "--descriptor", "{draft}"], b"", 1, "NOT_BOUND"),
+    (["drift", NOWHERE], b"", 3, "UNREACHABLE"),
     (["roster", "admit", "U123"], b"", 2, "BAD_KEY"),
     (["roster", "revoke", OTHER_AGENT], b"", 1, "NOT_ADMITTED"),
     (["roster", "defaults"], b"", 1, "INPUT_INVALID"),

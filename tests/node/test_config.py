@@ -61,6 +61,9 @@ def test_the_environment_stands_over_the_file_and_flags_over_both(tmp_path: Path
         ("limit_loopback", "true", True),
         ("handle", "paperwork.home", "paperwork.home"),
         ("organization_name", "Willow Street Library", "Willow Street Library"),
+        ("public_url", "https://desk.example.net/agent/", "https://desk.example.net/agent/"),
+        ("public_url", "http://[fd00::1]:7420", "http://[fd00::1]:7420"),
+        ("public_url", "", None),
         ("port", "", 7420),
         ("handle", "", None),
     ],
@@ -129,6 +132,35 @@ def test_a_wrong_variable_is_refused_with_what_is_allowed(variable: str, text: s
     assert allowed in error.message
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("desk.local", "desk.local:7420", "ftp://desk.local", "http://", "http:///path", "http:desk.local", "://a"),
+        *(
+            "http://me@desk.local",
+            "http://me:word@desk.local",
+            "http://@desk.local",
+            "http://desk.local?x",
+            "http://a#b",
+        ),
+        *("http://desk.local?", "http://desk.local#", "http://desk.local:", "http://desk.local:0"),
+        *(
+            "http://desk.local:70000",
+            "http://desk.local:x",
+            "http://[::1",
+            "http://[x]",
+            "http://desk local",
+            "http://é",
+        ),
+        *("http://a/\\b", "http://a/{b}", 'http://a/"', "http://a\tb", " http://a", "http://a "),
+    ],
+)
+def test_a_url_under_which_nobody_reaches_a_node_is_refused(url: str) -> None:
+    error = refused(None, {}, {"public_url": url})
+    assert error.code == "SETTING_INVALID"
+    assert "a URL, http or https, with a host and without user, query or fragment" in error.message
+
+
 def test_a_wrong_flag_is_named_as_it_is_typed() -> None:
     assert refused(None, {}, {"header_wait": "soon"}).message.startswith("--header-wait is 'soon'")
 
@@ -141,7 +173,7 @@ def test_a_wrong_flag_is_named_as_it_is_typed() -> None:
         ("port = 1\n", "there is no setting port outside every section; it stands in [http]"),
         ("[limit]\nconnections = 1\n", "there is no section [limit]; the nearest is limits"),
         ("[limits]\nconections = 1\n", "the nearest is connections in [limits]"),
-        ("[zzz]\n", "there are agent, http, discovery, registry, limits, log"),
+        ("[zzz]\n", "there are agent, http, discovery, following, registry, limits, jobs, log, handlers"),
         ("[http]\n'\\u001b[2J' = 1\n", "there is no setting '\\\\u001b[2J'"),
         ('[http]\n"\\u001b[2J" = 1\n', "there is no setting '\\x1b[2J'"),
     ],

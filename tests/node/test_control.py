@@ -45,6 +45,10 @@ class Node:
     async def metrics(self) -> tuple[str, bytes]:
         return "text/plain; version=0.0.4", b"up 1\n"
 
+    def card(self) -> bytes:
+        self._done()
+        return b'{"name":"paperwork.home"}\n'
+
     async def publish(self, data: bytes, respell: bool, acts_for: str | None, name: str | None) -> Outcome:
         return self._done(data, respell, acts_for, name)
 
@@ -79,6 +83,13 @@ async def test_status_is_told() -> None:
 async def test_metrics_are_told_in_their_media_type() -> None:
     answer = await asked(Node(), "GET", "/metrics")
     assert (answer.headers["content-type"], answer.body) == ("text/plain; version=0.0.4", b"up 1\n")
+
+
+async def test_the_card_is_told_byte_for_byte() -> None:
+    answer = await asked(Node(), "GET", "/card")
+    assert (answer.headers["content-type"], answer.body) == ("application/json", b'{"name":"paperwork.home"}\n')
+    refused = await asked(Node(NodeError("NOT_PUBLISHED", "said")), "GET", "/card")
+    assert (refused.status, refused.error()["code"]) == (409, "NOT_PUBLISHED")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from descriptor.publishing import Terms, bind
 from node import copies
 from node.files import write
 from node.home import Home
-from store import Reader, Store, StoreError, schema
+from store import Copy, Reader, Store, StoreError, schema
 from tests.node.parts import NOW, Told, damage, draft, identity_of, new_home, published, told
 
 
@@ -160,14 +160,7 @@ def test_whom_a_home_follows_is_not_taken_for_its_owner(tmp_path: Path) -> None:
     followed = Identity.generate()
     data = followed_bytes(followed)
     with Store.open(home.database) as store:
-        store.keep(
-            data=data,
-            digest=digest_of(data),
-            subject=followed.id,
-            agent_version="1",
-            published_at=NOW,
-            current=True,
-        )
+        store.keep(followed.id, Copy(data, digest_of(data), "1", NOW), current=True)
     back_up(home, tmp_path / "b", "--without-identity")
     end = restore(tmp_path / "b", home, "--replace")
     assert (end.exit_code, end.err) == (0, "")

@@ -54,6 +54,8 @@ def test_a_string_holds_255_bytes_and_what_does_not_fit_is_left_out() -> None:
         ("paperwork", f"paperwork-{ID[1:9]}"),
         (None, ID[1:9]),
         (".home", ID[1:9]),
+        ("a\x07b\x7f\x1b[2J\u202e.home", f"ab[2J-{ID[1:9]}"),
+        ("\x00.home", ID[1:9]),
         ("Grüße.home", f"Grüße-{ID[1:9]}"),
         ("ü" * 60, f"{'ü' * 26}-{ID[1:9]}"),
     ],

@@ -35,7 +35,7 @@ def test_it_is_a_draft_to_which_publishing_adds_the_rest(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_it_is_of_a_size_that_shows_something(path: Path) -> None:
-    assert 2048 <= len(path.read_bytes()) <= 4096
+    assert 1536 <= len(path.read_bytes()) <= 4096
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

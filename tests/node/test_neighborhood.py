@@ -18,7 +18,8 @@ from descriptor.keys import Identity
 from entryway.verdict import judge_reply
 from node.discovery.record import Heard
 from node.interfaces import Link
-from node.neighborhood import AT_ONCE, BURST, FIRST_RETRY, RECHECKED, Neighborhood, PeerLimits
+from node.neighborhood import AT_ONCE, FIRST_RETRY, RECHECKED, Neighborhood, PeerLimits
+from node.pace import BURST
 from node.peerbook import FLUSH_AFTER, FLUSH_AT_LEAST
 from node.peers import Answered, NoAnswer, State
 from store import Peer, Reader, Store, StoreError

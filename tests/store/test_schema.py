@@ -102,7 +102,18 @@ def test_a_migration_that_fails_leaves_nothing_of_itself(store: Store, monkeypat
 
 def test_the_tables_are_these(store: Store) -> None:
     assert tables(store.path) == {
-        *("artifacts", "versions", "current", "events", "follows", "peers", "roster", "knocks", "sqlite_sequence"),
+        *(
+            "artifacts",
+            "versions",
+            "current",
+            "events",
+            "follows",
+            "peers",
+            "roster",
+            "knocks",
+            "jobs",
+            "sqlite_sequence",
+        ),
     }
 
 

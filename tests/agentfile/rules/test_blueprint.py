@@ -144,6 +144,17 @@ CASES: list[Case] = [
         *((tool({**NANGO, "endpoint": value}), f"{AT}/endpoint") for value in ("", *NO_TEXT)),
         *((tool(without(NANGO, name)), f"{AT}/{name}") for name in ("provider", "endpoint")),
     ),
+    *accepted("S19.3", tool("почта.отправить"), tool(NANGO, provider="почта mail", scopes=["Café.Read"]), tool("ß-x")),
+    *refused(
+        "S19.3",
+        (tool("gmаil.send"), AT),  # with a letter of Cyrillic, as those below
+        (tool(BUILTIN, name="fetch_\u200burl"), f"{AT}/name"),
+        (tool(NANGO, provider="micrоsoft"), f"{AT}/provider"),
+        (tool(NANGO, endpoint="/mе"), f"{AT}/endpoint"),
+        (tool(MCP, server="@example/mail-ｓerver"), f"{AT}/server"),
+        (tool(MCP, scopes=["mail", "Mаil.Read"]), f"{AT}/scopes/1"),
+        (tool(WEBHOOK, url="https://exаmple.org/"), f"{AT}/url"),
+    ),
     *accepted("S9.1", tool(BUILTIN, description=""), tool(BUILTIN, server=1, scopes=None)),
     *refused("S9.1", *((tool(BUILTIN, description=value), f"{AT}/description") for value in NO_TEXT)),
     *accepted("S9.2", tool(MCP), tool(MCP, scopes=[], provider="", description="", requiresUserAuth=False)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentfile.parser import MAX_BYTES
 from tests.agentfile.cases import (
     ARTIFACT,
     CAVEAT,
@@ -50,10 +51,10 @@ CASES: list[Case] = [
         (encoded(LEAST)[:-1] + b', "n": "\xff"}', ""),
         (f'{{"$schema": "{SCHEMA}", "$schema": "{SCHEMA_V2}"}}'.encode(), ""),
     ),
-    *accepted("S19.10", file(n="x" * 1_000_000), encoded(LEAST)[:-1] + b', "n":' + b"[" * 63 + b"]" * 63 + b"}"),
+    *accepted("S19.10", file(n="x" * 8_000_000), encoded(LEAST)[:-1] + b', "n":' + b"[" * 63 + b"]" * 63 + b"}"),
     *refused(
         "S19.10",
-        (file(n="x" * 2**20), ""),
+        (file(n="x" * MAX_BYTES), ""),
         (encoded(LEAST)[:-1] + b', "n":' + b"[" * 64 + b"]" * 64 + b"}", ""),
     ),
     *accepted("R1", LEAST, EXAMPLE_BYTES),
@@ -125,11 +126,23 @@ CASES: list[Case] = [
         (file(metadata=CODE), "/metadata/executable"),
         (file(memory=[{"key": "k", "value": "v", **CODE}]), "/memory/0/executable"),
     ),
+    *accepted("S6-alike", file(nаmе_of_whoever="x"), file(metadata={"Tag": [], "note": {"Tags": []}})),
+    *refused(
+        "S6-alike",
+        (file(Sources=[]), "/Sources"),
+        (file(**{"sources ": []}), "/sources "),
+        (file(оutрuts={}), "/оutрuts"),  # with letters of Cyrillic
+        (file(**{"me\u200bmory": []}), "/me\u200bmory"),
+        (blueprint(guard_rails={}), "/blueprint/guard_rails"),
+        (file(metadata={"ｔａｇｓ": []}), "/metadata/ｔａｇｓ"),
+    ),
     *accepted("S3-binding", file(binding={}), WHOLE),
     *refused(
         "S3-binding",
         (file(sourceBindings=[{"path": "/srv/book.xlsx"}]), "/sourceBindings"),
         (blueprint(sourceBinding={}), "/blueprint/sourceBinding"),
+        (blueprint(source_bindings={}), "/blueprint/source_bindings"),
+        (file(metadata={"sоurceBinding": {}}), "/metadata/sоurceBinding"),  # with a letter of Cyrillic
         (file(parameters=[{**PARAMETER, "sourceBinding": 1}]), "/parameters/0/sourceBinding"),
     ),
     *accepted(

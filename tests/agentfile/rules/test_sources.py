@@ -24,6 +24,17 @@ CONTRACTS: dict[str, dict[str, Any]] = {
 }
 NO_WORD: tuple[Any, ...] = ("", "other", *NO_TEXT)
 WRITES = ("write", "append", "create")
+IN_SCHEMAS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"path": "/srv/book.xlsx"}, "/path"),
+    ({"locator": {"drive": 1}}, "/locator"),
+    ({"credential_ref": True}, "/credential_ref"),
+    ({"properties": {"path": "/srv/book.xlsx"}}, "/properties/path"),
+    ({"properties": {"path": {"type": "string", "volume": "srv"}}}, "/properties/path"),
+    ({"columns": {"path": {"id": "1Ab"}}}, "/columns/path"),
+    ({"properties": {"properties": {"url": "x"}}}, "/properties/properties/url"),
+    ({"properties": {"id": {"default": [{"url": "x"}]}}}, "/properties/id/default/0/url"),
+    ({"allOf": [{}, [{"x": {"revision": 7}}]]}, "/allOf/1/0/x/revision"),
+)
 PRIVATE = ("locator", "credentialRef", "adapterId", "path", "url", "revision", "displayName")
 
 
@@ -74,13 +85,33 @@ CASES: list[Case] = [
         (source(Label="x"), f"{AT}/Label"),
         *((contract(name, note=None), f"{AT}/{name}/note") for name in CONTRACTS),
     ),
-    *accepted("S14-private", contract("structure", schema={"properties": {"path": {}, "url": {}}})),
+    *accepted(
+        "S3-literal",
+        contract("access", boundaries=["folder: /Drafts", 'Sheet "Summary": B2:H40']),
+        source(label="Invoices 2024.xlsx", accepts={"providerTypes": ["google-drive"]}),
+    ),
+    *refused(
+        "S3-literal",
+        (source(label="/Users/ada/Invoices.xlsx"), f"{AT}/label"),
+        (source(description="At https://example.org/book"), f"{AT}/description"),
+        (contract("access", boundaries=["folder: /Drafts", "/home/ada/Drafts"]), f"{AT}/access/boundaries/1"),
+        (source(accepts={"providerTypes": ["ada@example.org"]}), f"{AT}/accepts/providerTypes/0"),
+        (contract("structure", required=["id", "\\\\server\\books\\a"]), f"{AT}/structure/required/1"),
+    ),
+    *accepted(
+        "S14-private",
+        contract("structure", schema={"properties": {"path": {}, "url": {}, "locator": {"type": "string"}}}),
+        contract("structure", schema={"$defs": {"row": {"properties": {"email": True}, "required": ["path"]}}}),
+        contract("structure", schema={"columns": {"email": {"type": "string"}}, "title": "path: /srv"}),
+    ),
     *refused(
         "S14-private",
         *((source(**{name: "x"}), f"{AT}/{name}") for name in PRIVATE),
         *((source(**{name: None}), f"{AT}/{name}") for name in ("credential_ref", "PATH", "access-token")),
         *((contract(name, locator={}), f"{AT}/{name}/locator") for name in CONTRACTS),
         (source(locator="x", path="y"), (f"{AT}/locator", f"{AT}/path")),
+        *((source(**{name: "x"}), f"{AT}/{name}") for name in ("lоcator", "ｐａｔｈ", "pa\u200bth", " url")),
+        *((contract("structure", schema=value), f"{AT}/structure/schema{at}") for value, at in IN_SCHEMAS),
     ),
     *accepted(
         "S14-members",

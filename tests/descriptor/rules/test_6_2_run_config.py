@@ -33,6 +33,7 @@ def digest(entry: dict[str, Any]) -> str:
     return "sha256:" + hashlib.sha256(rfc8785.dumps(entry)).hexdigest()
 
 
+OVER: dict[str, Any] = {"name": "a", "settings": {"pages": 20}}
 CASES: list[Case] = [
     *accepted("D6.2-run_config", settings(), settings(WORDS, MODEL, CEILING, SWITCH), settings(WORDS, replay=True)),
     *refused(
@@ -108,6 +109,11 @@ CASES: list[Case] = [
             for name, value in {"voice": "x", "speaker": 7, "model": "example/c", "pages": 11, "draft": 1}.items()
         ),
         (named({"name": "a", "settings": {"pages": True}}), f"{BLOCK}/named/0/settings/pages"),
+        # In the list, and over the ceiling that the default is.
+        (
+            settings({**CEILING, "allowed": [5, 10, 20]}, named=[{**OVER, "digest": digest(OVER)}]),
+            f"{BLOCK}/named/0/settings/pages",
+        ),
     ),
     *accepted("D6.2-named-digest", named({"name": "é", "settings": {"pages": 0.5}})),
     *refused(

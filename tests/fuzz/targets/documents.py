@@ -3,16 +3,21 @@
 - Of `Descriptor.read`, `check`, `verify_statement` and `verify_key_claim` only the first raises: `DescriptorError`.
 - One place that breaks one rule is one finding, whose text is fit to be shown and whose pointer names a place.
 - Whatever else a document holds, it verifies once its subject has signed it, and no longer when a member is changed.
-- A document does not differ from itself.
+- A document does not differ from itself, and neither does its signed card nor its registration from it.
 """
 
 from __future__ import annotations
 
+from descriptor.canonical import canonical
 from descriptor.checker import MOST_FINDINGS_OF_A_RULE, Report, check
 from descriptor.difference import diff
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.pointers import pointer_to, tokens
+from descriptor.projections.card import card_of
+from descriptor.projections.card_signature import sign_card
+from descriptor.projections.drift import drift_of
+from descriptor.projections.registration import registration_of
 from descriptor.signatures import (
     Signature,
     SignatureReport,
@@ -22,6 +27,7 @@ from descriptor.signatures import (
     verify_statement,
 )
 from descriptor.strictjson import JsonValue
+from node.projecting import serving_at
 from tests.entryway.parts import OWNER
 from tests.fuzz.mutation import of_json
 from tests.fuzz.promises import assert_fit_to_show
@@ -49,6 +55,8 @@ TOKENS = (
     NKEYS[0]["public"],
 )
 
+SERVING = serving_at(["http://192.168.1.20:7420"], None)
+
 mutate = of_json(TOKENS)
 
 
@@ -72,9 +80,21 @@ def one_input(data: bytes) -> None:
     assert verify_statement(members).state is Signature.VERIFIED
     other = {**members, next(iter(members)): {"not": "this"}}
     assert verify_statement(other).state is Signature.FAILED
+    _assert_projected(Descriptor.read(canonical(members)))
     members["encryption_key"] = KEY_CLAIM["encryption_key"]
     members["trust"] = {**sign_key_claim(OWNER, KEY_CLAIM["encryption_key"], KEY_CLAIM["issued_at"])}
     assert verify_key_claim(members).state is Signature.VERIFIED
+
+
+def _assert_projected(descriptor: Descriptor) -> None:
+    for projected in (
+        sign_card(card_of(descriptor, SERVING).members, OWNER),
+        registration_of(descriptor, SERVING).members,
+    ):
+        drift = drift_of(projected, descriptor)
+        assert drift.agrees
+        assert drift.generated_from == descriptor.digest
+        assert drift.signature is None or drift.signature.state is Signature.VERIFIED
 
 
 def _assert_sound(report: Report) -> None:

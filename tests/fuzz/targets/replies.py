@@ -19,8 +19,8 @@ from descriptor.document import Descriptor
 from descriptor.encoding import b64url_encode
 from descriptor.signatures import Signature, verify_statement
 from descriptor.strictjson import JsonValue
-from entryway import client
-from entryway.client import Answer, ClientError, ClientLimits, ask
+from entryway.client import Answer, ClientError, ClientLimits, ask, asking
+from entryway.client.transport import Received
 from entryway.codec import Codec, decode, encode
 from entryway.envelope import PROTOCOL_VERSION, new_uuid, sign_envelope
 from entryway.errors import EntrywayError
@@ -45,9 +45,9 @@ def one_input(data: bytes) -> None:
         body = data[1:]
         if choice & 2:
             body = _completed(body, decode(content, accept), codec, sign=bool(choice & 4))
-        return client._Received(503 if choice & 8 else 200, named.value, body[:most])
+        return Received(503 if choice & 8 else 200, named.value, body[:most])
 
-    with mock.patch.object(client, "_send", send):
+    with mock.patch.object(asking, "send", send):
         answer = _asked(codec, choice)
     if answer is None:
         return

@@ -1,0 +1,395 @@
+"""The workshop: admitted work, from its acceptance to what its caller is told.
+
+    begin      a row on the disk; then its turn, or a place in the queue
+    its turn   when fewer jobs run than may, in all and of its offering; the first in the queue that may goes first
+    running    until it ends, is canceled, is out of time, or the node stops
+    ended      what its caller is told is on the disk, and then he is told it
+
+The invariant: a task id that `begin` returned is a row that ends: in this process, or as INTERRUPTED before the next
+one answers anybody. A state changes as the table of `entryway.tasks` has it. What is told is told to the job's own
+caller: to everybody else there is no such job, and asking takes as long.
+
+Source: binding 5; 5.1 – 5.4 of `rules-beyond-chapter-6`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import structlog
+import trio
+
+from descriptor.errors import DescriptorError
+from descriptor.strictjson import JsonValue
+from descriptor.timestamps import format_timestamp
+from entryway.envelope import new_uuid
+from entryway.errors import EntrywayError
+from entryway.tasks import TaskState, after
+from entryway.work import Completed, Declined, Ending, Failed, Order, payload_of
+from node.archive import StoreKept
+from node.config import Jobs
+from node.handlers.behind import Behind
+from node.handlers.results import failed
+from node.handlers.settings import Handler, Handlers
+from store import Job, Store, StoreError
+
+if TYPE_CHECKING:
+    from descriptor.view import Offering
+
+DAY = 86_400.0
+SWEEP = 3600.0  # seconds between two looks for outcomes to forget
+SWEEP_ENDS = 256  # jobs that end until the next look
+COME_BACK = 5  # seconds after which a caller may find room
+
+CANCELED = Failed("CANCELED", "The job was canceled.")
+OUT_OF_TIME = Failed("DEADLINE_EXCEEDED", "The job was not done in the time it had, and was ended.")
+INTERRUPTED = Failed("INTERRUPTED", "The node stopped before the job was done. Nothing goes on; ask again.")
+
+_STATES = {
+    CANCELED.code: TaskState.CANCELED,
+    OUT_OF_TIME.code: TaskState.EXHAUSTED,
+    INTERRUPTED.code: TaskState.FAILED,
+}
+
+log = structlog.get_logger("jobs")
+
+Payload = Mapping[str, JsonValue]
+
+
+@dataclass(eq=False)
+class _Live:
+    """A job that has not ended. `stopped`: why it is ended before it is done, once somebody has said so."""
+
+    task_id: str
+    order: Order
+    handler: Handler
+    offering: Offering
+    state: TaskState = TaskState.SUBMITTED
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    turn: trio.Event = field(default_factory=trio.Event)
+    over: trio.Event = field(default_factory=trio.Event)
+    stopped: Failed | None = None
+    payload: Payload | None = None
+
+    def stop(self, why: Failed) -> None:
+        """Ends it, unless that was done already."""
+        if self.stopped is None:
+            self.stopped = why
+            self.scope.cancel()
+
+    def told(self) -> Payload:
+        """How it stands."""
+        if self.payload is not None:
+            return self.payload
+        return {"status": "accepted", "task_id": self.task_id, "state": self.state.value}
+
+
+class Workshop:
+    """Implements `entryway.work.Workshop` while `run` runs. `handlers` and `settings` may be replaced at any time.
+
+    `offering` gives the current declaration of an offering; `None` when there is none.
+    """
+
+    def __init__(
+        self,
+        kept: StoreKept,
+        behind: Behind,
+        offering: Callable[[str], Awaitable[Offering | None]],
+        clock: Callable[[], float],
+        handlers: Handlers,
+        settings: Jobs,
+    ) -> None:
+        self.handlers = handlers
+        self.settings = settings
+        self._kept = kept
+        self._behind = behind
+        self._offering = offering
+        self._clock = clock
+        self._live: dict[str, _Live] = {}
+        self._running: Counter[str] = Counter()
+        self._ends = 0
+        self._empty = trio.Event()
+        self._stopping = trio.Event()
+        self._nursery: trio.Nursery | None = None
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Works until `stop` is called; then jobs may end for a while, and are ended."""
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            nursery.start_soon(self._sweep)
+            task_status.started()
+            await self._stopping.wait()
+            for job in self._waiting():
+                job.stop(INTERRUPTED)
+            with trio.move_on_after(self.settings.jobs_stop_wait):
+                await self._emptied()
+            for job in self._live.values():
+                job.stop(INTERRUPTED)
+            await self._emptied()
+            nursery.cancel_scope.cancel()
+
+    def stop(self) -> None:
+        """Takes no more orders, and has `run` come to its end."""
+        self._stopping.set()
+
+    def status(self) -> dict[str, int]:
+        """How many jobs run, and how many wait for their turn."""
+        running = self._running.total()
+        return {"running": running, "waiting": len(self._live) - running}
+
+    # What the entryway asks for.
+
+    def serves(self, offering: str) -> bool:
+        """Whether anything stands behind an offering."""
+        return offering in self.handlers
+
+    async def begin(self, order: Order) -> str:
+        """Takes an order: it is a row on the disk when this returns its task id.
+
+        Raises EntrywayError AGENT_UNAVAILABLE, RATE_LIMITED when as many wait as may, and INVALID_ENVELOPE for a
+        request that is a job already.
+        """
+        offering = await self._offering(order.offering)
+        handler = self.handlers.get(order.offering)
+        if handler is None or offering is None or self._nursery is None or self._stopping.is_set():
+            raise EntrywayError("AGENT_UNAVAILABLE", "Nothing does this work here just now. Ask again later.")
+        job = _Live(new_uuid(), order, handler, offering)
+        if not self._has_room(job) and len(self._waiting()) >= self.settings.jobs_waiting:
+            raise EntrywayError(
+                "RATE_LIMITED",
+                "As many jobs wait here as may. Ask again later.",
+                headers=(("Retry-After", str(COME_BACK)),),
+            )
+        self._live[job.task_id] = job
+        if self._has_room(job):
+            self._give_turn(job)
+        try:
+            await self._add(job)
+        except BaseException:  # raised again: what is no row is no job
+            self._leave(job)
+            raise
+        self._nursery.start_soon(self._work, job)
+        return job.task_id
+
+    async def ended(self, task_id: str) -> Payload:
+        """Waits for the end of a job, and returns the payload that tells of it. Raises EntrywayError."""
+        job = self._live.get(task_id)
+        if job is not None:
+            await job.over.wait()
+            return job.told()
+        payload = await self._stored(task_id, None)
+        if payload is None:
+            raise EntrywayError("AGENT_UNAVAILABLE", "What came of the job is not kept any more.")
+        return payload
+
+    async def state(self, caller: str, task_id: str) -> Payload | None:
+        """The payload that tells how the caller's own job stands; `None` when he has no such job.
+
+        Raises EntrywayError AGENT_UNAVAILABLE.
+        """
+        stored = await self._stored(
+            task_id, caller
+        )  # looked for first, so that nobody's job shows by the time it takes
+        job = self._live.get(task_id)
+        return job.told() if job is not None and job.order.caller == caller else stored
+
+    async def cancel(self, caller: str, task_id: str) -> Payload | None:
+        """Ends the caller's own job unless it has ended, and tells how it stands; `None` when he has no such job.
+
+        Raises EntrywayError AGENT_UNAVAILABLE.
+        """
+        job = self._live.get(task_id)
+        if job is not None and job.order.caller == caller:
+            await self._canceled(job)
+        return await self.state(caller, task_id)
+
+    async def cancel_any(self, task_id: str) -> bool:
+        """Ends a job for the operator; False when none of that id has yet to end."""
+        job = self._live.get(task_id)
+        if job is None:
+            return False
+        await self._canceled(job)
+        return True
+
+    # One job.
+
+    async def _work(self, job: _Live) -> None:
+        waited = not job.turn.is_set()
+        ending: Ending | None = None
+        began = trio.current_time()
+        with job.scope:
+            deadline = job.order.bounds.deadline
+            if deadline is not None:
+                job.scope.deadline = trio.current_time() + deadline - self._clock()
+            await job.turn.wait()
+            began = trio.current_time()
+            job.state = after(job.state, TaskState.WORKING)
+            if waited:
+                await self._begun(job)
+            seconds = _least(job.handler.seconds, job.order.bounds.seconds)
+            job.scope.deadline = min(job.scope.deadline, began + seconds)
+            log.info("job_began", task_id=job.task_id, offering=job.order.offering, caller=job.order.caller)
+            seconds = job.scope.deadline - began  # what is left of a deadline, where that is less
+            ending = await self._behind.do(job.handler, job.offering, job.order, job.task_id, seconds)
+        # Canceled from outside of the scope, this does not come here, and the row is ended by the next start.
+        if ending is None:
+            ending = job.stopped or OUT_OF_TIME
+        with trio.CancelScope(shield=True):
+            await self._finish(job, ending)
+        log.info(
+            "job_ended",
+            task_id=job.task_id,
+            offering=job.order.offering,
+            state=job.state.value,
+            code=ending.code if isinstance(ending, Failed) else None,
+            seconds=round(trio.current_time() - began, 3),
+        )
+
+    async def _finish(self, job: _Live, ending: Ending) -> None:
+        """Puts the end of a job on the disk, and tells whoever waits for it."""
+        state = after(job.state, _state_of(ending, job.state))
+        try:
+            payload, text = await trio.to_thread.run_sync(_told, job.order, job.task_id, ending)
+        except DescriptorError as error:
+            log.error("output_not_sealed", task_id=job.task_id, reason=error.message)
+            state = TaskState.FAILED
+            payload, text = _told(job.order, job.task_id, failed())
+        now = round(self._clock(), 3)
+        self._ends += 1
+        sweeps = self._ends % SWEEP_ENDS == 0
+        try:
+            await self._kept.write(lambda store: store.end_job(job.task_id, state.value, now, text))
+            if sweeps:
+                await self._forget()
+        except StoreError as error:
+            log.error("job_end_not_kept", task_id=job.task_id, code=error.code, reason=error.message)
+        job.state, job.payload = state, payload
+        self._leave(job)
+        job.over.set()
+
+    async def _canceled(self, job: _Live) -> None:
+        job.stop(CANCELED)
+        await job.over.wait()
+
+    # The queue.
+
+    def _waiting(self) -> list[_Live]:
+        return [job for job in self._live.values() if not job.turn.is_set()]
+
+    def _has_room(self, job: _Live) -> bool:
+        offering = job.order.offering
+        return self._running.total() < self.settings.jobs_parallel and self._running[offering] < job.handler.parallel
+
+    def _give_turn(self, job: _Live) -> None:
+        self._running[job.order.offering] += 1
+        job.turn.set()
+
+    def _leave(self, job: _Live) -> None:
+        """A job that is over makes room."""
+        del self._live[job.task_id]
+        if job.turn.is_set():
+            self._running[job.order.offering] -= 1
+        for waiting in self._waiting():
+            if waiting.stopped is None and self._has_room(waiting):
+                self._give_turn(waiting)
+        self._empty.set()
+
+    async def _emptied(self) -> None:
+        while self._live:
+            self._empty = trio.Event()
+            await self._empty.wait()
+
+    # The disk.
+
+    async def _add(self, job: _Live) -> None:
+        now = round(self._clock(), 3)
+        began = now if job.turn.is_set() else None
+        state = TaskState.SUBMITTED if began is None else TaskState.WORKING
+        order = job.order
+        row = Job(job.task_id, order.caller, order.request_id, order.offering, state.value, now, began)
+        try:
+            new = await self._kept.write(lambda store: store.add_job(row))
+        except StoreError as error:
+            log.error("job_not_kept", code=error.code, reason=error.message)
+            raise EntrywayError("AGENT_UNAVAILABLE", "The job could not be kept just now. Ask again later.") from error
+        if not new:
+            raise EntrywayError("INVALID_ENVELOPE", "The envelope is not taken.")
+
+    async def _begun(self, job: _Live) -> None:
+        now = round(self._clock(), 3)
+        try:
+            await self._kept.write(lambda store: store.begin_job(job.task_id, job.state.value, now))
+        except StoreError as error:  # the row is there, and the job goes on
+            log.error("job_begin_not_kept", task_id=job.task_id, code=error.code, reason=error.message)
+
+    async def _stored(self, task_id: str, caller: str | None) -> Payload | None:
+        """The payload of a job of `caller`, or of anybody's where it is None."""
+        row = await self._kept.read(lambda reader: reader.job(task_id))
+        if row is None or (caller is not None and row.caller != caller):
+            return None
+        if row.payload is None:
+            return {"status": "accepted", "task_id": task_id, "state": row.state}
+        payload: Payload = json.loads(row.payload)
+        return payload
+
+    async def _sweep(self) -> None:
+        while True:
+            try:
+                await self._forget()
+            except StoreError as error:
+                log.error("jobs_not_forgotten", code=error.code, reason=error.message)
+            await trio.sleep(SWEEP)
+
+    async def _forget(self) -> None:
+        until, most = self._clock() - self.settings.jobs_keep_days * DAY, self.settings.jobs_kept
+        forgotten = await self._kept.write(lambda store: store.forget_jobs(until, most))
+        if forgotten:
+            log.info("jobs_forgotten", count=forgotten)
+
+
+def interrupt_jobs(store: Store, now: float) -> int:
+    """Ends every job that a process before this one left. Returns how many. Raises StoreError."""
+    return store.end_jobs(_interrupted, round(now, 3))
+
+
+def job_document(job: Job) -> dict[str, object]:
+    """A job as the command line shows it."""
+    times = {"created_at": job.created_at, "began_at": job.began_at, "ended_at": job.ended_at}
+    return {
+        "task_id": job.task_id,
+        "offering": job.offering,
+        "caller": job.caller,
+        "state": job.state,
+        **{name: None if at is None else format_timestamp(at) for name, at in times.items()},
+    }
+
+
+def _interrupted(job: Job) -> tuple[str, str]:
+    state = _state_of(INTERRUPTED, TaskState(job.state))
+    order = Order(job.caller, job.request_id, job.offering, {})
+    return state.value, _told(order, job.task_id, INTERRUPTED)[1]
+
+
+def _state_of(ending: Ending, state: TaskState) -> TaskState:
+    """The state that an ending leads to. What was never begun cannot fail: it is turned away."""
+    match ending:
+        case Completed():
+            return TaskState.COMPLETED
+        case Failed(code=code) if code in _STATES:
+            following = _STATES[code]
+            return TaskState.REJECTED if (state, following) == (TaskState.SUBMITTED, TaskState.FAILED) else following
+        case Failed() | Declined():
+            return TaskState.FAILED
+
+
+def _told(order: Order, task_id: str, ending: Ending) -> tuple[Payload, str]:
+    payload = payload_of(order, task_id, ending)
+    return payload, json.dumps(payload)
+
+
+def _least(seconds: float, bound: float | None) -> float:
+    return seconds if bound is None else min(seconds, bound)
