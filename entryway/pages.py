@@ -26,7 +26,7 @@ from descriptor.digests import digest_of, parse_digest
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
-from descriptor.strictjson import JsonValue
+from descriptor.strictjson import JsonValue, parse
 from descriptor.timestamps import format_timestamp
 from entryway.errors import EntrywayError
 from entryway.exchanges import unavailable
@@ -218,7 +218,10 @@ def _make(identity: Identity, snapshot: Published, kept: Sequence[Version], olde
     try:
         history = Observation(VERSIONS_KEPT, now, versions_seen(kept, snapshot.seq, older=older))
         door = Fetched(snapshot.accepting.canonical.encode(), Origin(url="/entryway", what=DOOR_SAYS, at=now))
-        made = assemble(identity, now, snapshot.descriptor, origin, door=door, observations=[history])
+        card = Fetched(
+            snapshot.card.full.body, Origin(url="/.well-known/agent-card.json", fetched_at=now), _card_state(snapshot)
+        )
+        made = assemble(identity, now, snapshot.descriptor, origin, card=card, door=door, observations=[history])
     except DescriptorError as error:
         raise EntrywayError("NOT_FOUND", f"{error.message} The Descriptor itself is at {origin.url}.") from error
     page = agent_page(content_of(made.members))
@@ -227,6 +230,14 @@ def _make(identity: Identity, snapshot: Published, kept: Sequence[Version], olde
         Representation.of(made.data, made.digest, validators(made.digest, "no-cache")),
         _representation(page),
     )
+
+
+def _card_state(snapshot: Published) -> str:
+    from descriptor.projections.card_signature import verify_card  # noqa: PLC0415  # as said above
+
+    card = parse(snapshot.card.full.body, max_bytes=len(snapshot.card.full.body))
+    members = card if isinstance(card, dict) else {}
+    return verify_card(members, snapshot.descriptor.subject_id or "").state.value
 
 
 def _make_changes(before: bytes, after: bytes) -> Representation:

@@ -26,6 +26,7 @@ from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.pointers import pointer_to
 from descriptor.projections.agentdoc_sections import Read, read
+from descriptor.projections.card import NOT_STATED
 from descriptor.signatures import Signature, verify_statement
 from descriptor.strictjson import JsonValue, parse
 from descriptor.timestamps import format_timestamp
@@ -207,22 +208,29 @@ def _take_card(section: dict[str, JsonValue], card: Mapping[str, JsonValue], fou
             _put(section, member, card[theirs], CARD, DECLARED)
     identity = found.sections["identity"]
     for theirs, ours in (("description", "does"), ("version", "agent_version")):
-        if theirs in card and card[theirs] != identity.get(ours):
+        if theirs in card and not _same(card[theirs], identity.get(ours)):
             yield _difference(CARD, pointer_to(theirs), pointer_to(ours))
-    skills = {_text(skill, "id"): (place, skill) for place, skill in _objects(card.get("skills"))}
-    offerings = {_text(one, "id"): (place, one) for place, one in _objects(found.sections["sells"].get("offerings"))}
+    skills = {_text(skill, "id") or "": (place, skill) for place, skill in _objects(card.get("skills"))}
+    sold = _objects(found.sections["sells"].get("offerings"))
+    # A skill has to have an id; one of an offering that has none is called by the offering's place.
+    offerings = {_text(one, "id") or pointer_to("offerings", place): (place, one) for place, one in sold}
     for name, (place, offering) in offerings.items():
         skill_place, skill = skills.get(name, (None, {}))
-        if "skills" in card and skill_place is None:
+        if "skills" in card and skill_place is None and offering:  # one that cannot be read states nothing to leave out
             yield _difference(CARD, "/skills", pointer_to("offerings", place))
         for member in ("name", "description"):
-            if member in skill and skill[member] != offering.get(member):
+            if member in skill and not _same(skill[member], offering.get(member)):
                 yield _difference(
                     CARD, pointer_to("skills", skill_place or 0, member), pointer_to("offerings", place, member)
                 )
     for name, (place, _) in skills.items():
         if name not in offerings:
             yield _difference(CARD, pointer_to("skills", place), "/offerings")
+
+
+def _same(theirs: JsonValue, ours: JsonValue) -> bool:
+    """Whether a card says what the Descriptor does; where that is silent, a card that has to say something says so."""
+    return theirs == (NOT_STATED if ours is None else ours)
 
 
 def _take_door(section: dict[str, JsonValue], door: Mapping[str, JsonValue]) -> Iterator[JsonValue]:

@@ -17,7 +17,18 @@ from entryway.errors import EntrywayError
 from entryway.pages import MOST_CHANGES_KEPT
 from entryway.routes import Entryway
 from entryway.snapshot import Damaged, NonePublished
-from tests.entryway.parts import NOW, OTHER, MemoryArchive, Received, answer_of, asked, document, door, snapshot_of
+from tests.entryway.parts import (
+    CARD,
+    NOW,
+    OTHER,
+    MemoryArchive,
+    Received,
+    answer_of,
+    asked,
+    document,
+    door,
+    snapshot_of,
+)
 
 OLD = [document(agent_version=f"1.{minor}.0", refusals=f"Not {minor}.") for minor in range(3)]
 CURRENT = document()
@@ -50,8 +61,9 @@ async def test_the_agentdoc_is_signed_and_passes_its_check() -> None:
     answer = await got(open_door(), JSON)
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert answer.headers["etag"] == f'"{digest_of(answer.body)}"'
-    checked = check(answer.body, {"descriptor": CURRENT}, NOW)
+    checked = check(answer.body, {"descriptor": CURRENT, "card": CARD}, NOW)
     assert checked.remarks == ()
+    assert [one["id"] for one in json.loads(answer.body)["sources"]] == ["descriptor", "card", "door", "observed-1"]
     versions = json.loads(answer.body)["sections"]["standing"]["versions"]
     assert [one["digest"] for one in versions] == [digest_of(data) for data in (CURRENT, *reversed(OLD))]
     assert [one["current"] for one in versions] == [True, False, False, False]

@@ -22,7 +22,9 @@ from descriptor.projections import agentdoc_sections
 from descriptor.projections.agentdoc import AgentDoc, Fetched, Observation, Origin, assemble
 from descriptor.projections.agentdoc_check import check
 from descriptor.projections.agentdoc_sections import PLACES, SECTIONS, read
+from descriptor.projections.card import card_of
 from descriptor.view import view
+from tests.descriptor.projections.cases import SERVING
 from tests.descriptor.projections.samples import SAMPLES, bound, sample
 from tests.descriptor.rules.cases import BOUND, DRAFT, ID, OFFERING, SEALED, SIGNER
 from tests.descriptor.test_view import nearly_whole
@@ -271,6 +273,16 @@ CARD = {
     "supportedInterfaces": [{"url": "https://a.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
     "securitySchemes": {},
 }
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_the_card_that_the_node_makes_differs_in_nothing(name: str) -> None:
+    descriptor = sample(name)
+    card = Fetched(json.dumps(card_of(descriptor, SERVING).members).encode(), ORIGIN, "unsigned")
+    doc = assemble(OWNER, NOW, descriptor, ORIGIN, card=card)
+    assert "differences" not in doc.members
+    access: Any = doc.members["sections"]["access"]  # type: ignore[index,call-overload]  # read from JSON
+    assert access.get("interfaces_served_from") == "card"
 
 
 def test_a_card_adds_where_it_answers_and_nothing_that_the_descriptor_says() -> None:
