@@ -43,7 +43,7 @@ class Drafted:
 
 def draft_of(file: AgentFile) -> Drafted:
     """The draft Descriptor of a file that was parsed. Raises nothing."""
-    notes = Notes()
+    notes, whole = Notes(), members(file)
     document: dict[str, JsonValue] = {
         "format": FORMAT,
         "agent_version": _version(file, notes),
@@ -53,14 +53,14 @@ def draft_of(file: AgentFile) -> Drafted:
     systems = systems_of(file, notes)
     offering = _offering(file, notes)
     authority = authority_of(file, systems, notes)
-    needs = [*needs_of(_list(members(file).get("blueprint"), "tools"), notes)]
+    needs = [*needs_of(_list(whole.get("blueprint"), "tools"), notes)]
     offering |= ({"needs": needs} if needs else {}) | ({} if authority is None else {"authority": authority})
     document |= {"refusals": refusals} if refusals else {}
     document["offerings"] = [offering]
     document |= {"systems": [*systems]} if systems else {}
     document["run_config"] = {"settings": [*_settings(file, notes)]}
-    _stays_out(file, notes)
-    return Drafted(document, (*notes.lines, *untold(members(file), notes.lines)))
+    _stays_out(file, [one for one in _list(whole, "triggers") if isinstance(one, dict)], notes)
+    return Drafted(document, (*notes.lines, *untold(whole, notes.lines)))
 
 
 def _list(holder: JsonValue, name: str) -> list[JsonValue]:
@@ -167,8 +167,7 @@ def _setting(one: Parameter, pointer: str, notes: Notes) -> dict[str, JsonValue]
     return setting
 
 
-def _stays_out(file: AgentFile, notes: Notes) -> None:
-    triggers = [one for one in _list({**members(file)}, "triggers") if isinstance(one, dict)]
+def _stays_out(file: AgentFile, triggers: list[dict[str, JsonValue]], notes: Notes) -> None:
     for report in trigger_reports(triggers):
         tell = notes.carried if report.support is Support.ANSWERED else notes.left
         tell(report.pointer, report.message)

@@ -10,7 +10,7 @@ alone, of which the message shows less, and the search for what it gives away en
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from descriptor.leaks import Leak, leaks
 from descriptor.pointers import pointer_to
@@ -68,13 +68,15 @@ def shown(value: JsonValue) -> str:
     return described(value[:_SHOWN] if isinstance(value, str) else value)
 
 
-def searched(texts: Iterable[tuple[Holder, str, Path]]) -> Iterator[tuple[Path, Iterator[Leak]]]:
+def searched(
+    texts: Iterable[tuple[Holder, str, Path]], search: Callable[[str], Iterator[Leak]] = leaks
+) -> Iterator[tuple[Path, Iterator[Leak]]]:
     """What each of these members gives away when it is a text, in the first 131,072 characters of them all."""
     room = _MOST_SEARCHED
     for holder, name, path in texts:
         value = holder.get(name)
         if isinstance(value, str):
-            yield (*path, name), leaks(value[:room])
+            yield (*path, name), search(value[:room])
             room = max(0, room - len(value))
 
 

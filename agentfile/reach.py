@@ -107,7 +107,9 @@ def needs_of(tools: Sequence[JsonValue], notes: Notes) -> Iterator[JsonValue]:
             said = "and the file states no scope that can be stated: state the narrowest in `needs`."
             notes.left(_TOOLS, f"A sign-in to {quoted(name)} is needed, {said}")
             continue
-        notes.carried(_TOOLS, f"A sign-in to {quoted(name)} is a need of the offering, with its exact scopes: {scope}.")
+        notes.carried(
+            _TOOLS, f"A sign-in to {quoted(name)} is a need of the offering, with its exact scopes: {quoted(scope)}."
+        )
         entry: dict[str, JsonValue] = {"credential": name, "scope": scope}
         used = notes.text(", ".join(need.tools), _TOOLS, "The name of a tool")
         yield entry | ({"description": f"For {used}."} if used else {})

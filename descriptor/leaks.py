@@ -181,6 +181,12 @@ def leaks(text: str, name: str = "") -> Iterator[Leak]:
         yield from _addresses(text, name, digits)
     if digits:
         yield from _numbers(text, digits)
+    yield from credentials(text, name)
+
+
+def credentials(text: str, name: str = "") -> Iterator[Leak]:
+    """What of it is a credential, as `leaks` tells it."""
+    digits = len(_DIGIT.findall(text)) if _DIGIT.search(text) else 0
     if "-----BEGIN" in text:
         yield from _all(Family.CREDENTIAL, "a key or certificate (PEM)", text, _PEM)
     if len(text) >= _WIDE and (digits >= 4 or any(mark in text for mark in _TOKEN_MARKS)):

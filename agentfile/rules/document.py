@@ -17,7 +17,7 @@ from agentfile.rules.table import Check, Document, Problem, Rule, Severity
 from agentfile.shapes import plan
 from agentfile.vocabulary import LEGACY_SCHEMA, SCHEMA, SCHEMA_V2, SCHEMAS
 from descriptor.errors import DescriptorError, quoted
-from descriptor.leaks import Family
+from descriptor.leaks import credentials
 from descriptor.pointers import pointer_to
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import parse_timestamp
@@ -118,8 +118,8 @@ def _secrets(document: Document) -> Iterator[Problem]:
         *((parameter, "default", path) for parameter, path in forms.each(document, "parameters")),
         *((blueprint, "systemPrompt", path) for blueprint, path in forms.one(document, "blueprint")),
     ]
-    for path, found in forms.searched(texts):
-        leak = next((leak for leak in found if leak.family is Family.CREDENTIAL), None)
+    for path, found in forms.searched(texts, credentials):
+        leak = next(found, None)
         if leak is not None:
             yield pointer_to(*path), f"`{path[-1]}` holds {leak.what}, at character {leak.start + 1}."
 
