@@ -29,8 +29,8 @@ from entryway.sealing import (
 from tests.vectors import KEY_CLAIM, SEALED
 
 KEY = SealingKey(b64url_decode(SEALED["recipient_secret"]))
-OTHER = SealingKey.generate()
-SIGNER = Identity.generate()
+OTHER = SealingKey(bytes(range(32)))
+SIGNER = Identity(bytes(range(32)))
 DOCUMENT: dict[str, Any] = {
     "subject": {"id": KEY_CLAIM["id"]},
     "encryption_key": KEY_CLAIM["encryption_key"],

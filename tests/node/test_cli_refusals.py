@@ -21,12 +21,13 @@ NOWHERE = "127.0.0.1:1"
 
 # What is told when it does not.
 
-STRANGER = bind(draft("3"), Terms(Identity.generate(), acts_for="person"), 0)
+OTHER = Identity(bytes(range(32)))
+STRANGER = bind(draft("3"), Terms(OTHER, acts_for="person"), 0)
 
 KNOWN_TO_NOBODY = b'{"reference": "v1", "digest": "sha256:%s", "members": []}' % (b"0" * 64)
-ABOUT_ANOTHER = b'{"registration": "v1", "subject": {"id": "%s"}}' % Identity.generate().id.encode()
-OTHER_AGENT = Identity.generate().id
-NO_ROSTER_OF_OURS = sign_roster({"entries": []}, Identity.generate(), 0)
+ABOUT_ANOTHER = b'{"registration": "v1", "subject": {"id": "%s"}}' % OTHER.id.encode()
+OTHER_AGENT = OTHER.id
+NO_ROSTER_OF_OURS = sign_roster({"entries": []}, OTHER, 0)
 
 REFUSALS: list[tuple[list[str], bytes, int, str]] = [
     (["init"], b"", 1, "IDENTITY_EXISTS"),
