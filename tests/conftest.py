@@ -7,9 +7,25 @@ examples are the same each time: what is new is found by whoever runs the suite 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("home", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("home"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "home")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Spells what UTF-8 cannot: a report goes from one process to another, and some tests say lone surrogates."""
+    report = yield
+    report.sections = [(name, spelled(text)) for name, text in report.sections]
+    if not isinstance(report.longrepr, tuple) and (text := str(report.longrepr or "")) != spelled(text):
+        report.longrepr = spelled(text)
+    return report
+
+
+def spelled(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
