@@ -260,7 +260,7 @@ async def test_a_peer_that_was_restored_from_a_backup_is_reported_and_followed_o
     async with peer.at() as url, home.running() as following:
         following.hint(OWNER.id, None, [url])
         await settle(lambda: home.current == peer.digests[1])
-        assert home.kinds == {"rollback"}
+        assert home.kinds - {"gap"} == {"rollback"}  # that its log ends earlier may be seen before or after
         peer.publish("3", document(agent_version="3", does="Otherwise."))
         peer.publish("4")
         await settle(lambda: home.current == peer.digests[-1])
@@ -377,11 +377,11 @@ async def test_no_more_bytes_are_kept_of_one_agent_than_may_be(home: Home, peer:
 async def test_a_flood_of_events_is_taken_at_a_pace(home: Home, peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("node.follower.EVENTS_AT_ONCE", 20)
     async with home.followed(peer):
+        began = trio.current_time()
         for number in range(4, 104):
             peer.publish(str(number))
-        began = trio.current_time()
         await settle(lambda: home.follow["seq"] >= 60)
-        assert trio.current_time() - began > 1.0  # 40 more than at once, 20 a second
+        assert trio.current_time() - began > 1.5  # 37 more than at once, 20 a second
 
 
 async def test_whoever_calls_for_its_whole_history_again_and_again_is_asked_ever_less(
