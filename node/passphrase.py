@@ -140,7 +140,8 @@ def _parse(line: str) -> tuple[Cost, bytes, bytes]:
     if len(fields) != 6 or fields[0] != TAG or fields[1] != "argon2id":
         raise NodeError("KEY_DAMAGED", f"A sealed seed must be one line that begins with {TAG} argon2id.")
     cost = Cost(_number(fields[2]), _number(fields[3]))
-    if not (LEAST.ops <= cost.ops <= MOST.ops and LEAST.mem <= cost.mem <= MOST.mem):
+    # Argon2id counts memory in KiB: what it would leave out of the account was not written here.
+    if not (LEAST.ops <= cost.ops <= MOST.ops and LEAST.mem <= cost.mem <= MOST.mem) or cost.mem % 1024:
         raise NodeError("KEY_DAMAGED", "The sealed seed asks for a cost outside what this node will spend.")
     try:
         salt, box = b64url_decode(fields[4], argon2id.SALTBYTES), b64url_decode(fields[5])

@@ -9,13 +9,8 @@ Source: binding 9 (handlers).
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import stat
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -25,6 +20,7 @@ import trio
 from descriptor.view import Offering
 from entryway.work import Ending, Order
 from node.handlers.launcher import EXIT_DECLINED
+from node.handlers.leavings import remove_tree
 from node.handlers.presented import presented
 from node.handlers.processes import Launcher, LauncherError, Program, Ran
 from node.handlers.results import Unusable, completed, declined, failed
@@ -124,23 +120,3 @@ def _of_service(status: int, offering: Offering, output_bytes: int, data: bytes)
     if status != HTTP_OK:
         raise Unusable(f"It answered with HTTP status {status}.")
     return completed(data, offering, output_bytes)
-
-
-def remove_tree(path: Path) -> None:
-    """Removes a directory and all in it, also where a job took away its own right to. What stays is in the log."""
-
-    def opened(act: Callable[[str], object], name: str, error: BaseException) -> None:
-        if isinstance(error, FileNotFoundError):
-            return
-        with suppress(OSError):
-            for directory in (Path(name).parent, Path(name)):
-                if directory.is_relative_to(path) and not directory.is_symlink() and directory.is_dir():
-                    directory.chmod(stat.S_IRWXU)
-            if act in (os.open, os.scandir, os.rmdir, os.lstat):
-                shutil.rmtree(name)
-            else:
-                Path(name).unlink()
-
-    shutil.rmtree(path, onerror=lambda act, name, found: opened(act, name, found[1]))
-    if path.is_symlink() or path.exists():
-        log.warning("job_directory_left", path=str(path))

@@ -349,6 +349,7 @@ def test_the_cost_of_a_new_seed_is_argon2id_moderate() -> None:
         (2, "²"),
         (3, str(LEAST.mem - 1)),
         (3, str(MOST.mem + 1)),
+        (3, str(LEAST.mem + 100)),
         (3, "9" * 5000),
         (4, "AAAA"),
         (5, "AAAA"),

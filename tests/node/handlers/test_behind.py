@@ -17,7 +17,7 @@ import trio
 
 from descriptor.view import Offering
 from entryway.work import Completed, Declined, Ending, Failed, Order
-from node.handlers.behind import Behind, remove_tree
+from node.handlers.behind import Behind
 from node.handlers.results import FAILED
 from node.handlers.settings import Handler
 from node.home import Home
@@ -212,7 +212,9 @@ async def test_a_program_that_fails(home: Home, code: str, reason: str) -> None:
 
 async def test_a_program_that_is_not_there(home: Home) -> None:
     assert "No such file" in await failure(home, command=["/nowhere/at/all"])
-    assert "No such file" in await failure(home, command=["surely-no-program-has-this-name"])
+    # Where the search path holds a directory that may not be entered, the system says that instead.
+    said = await failure(home, command=["surely-no-program-has-this-name"])
+    assert "No such file" in said or "Permission denied" in said
     (home.path / "text").write_text("#!/nowhere/at/all\n")
     assert "Permission denied" in await failure(home, command=["./text"])
 
@@ -451,15 +453,6 @@ print(1)
     assert await output(home, code) == 1
     assert list(home.jobs.iterdir()) == []
     assert outside.read_text() == "stays"
-
-
-def test_a_directory_that_cannot_be_removed_is_in_the_log(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = home.path / "x"
-    place.mkdir()
-    monkeypatch.setattr("shutil.rmtree", lambda *_, **__: None)
-    with structlog.testing.capture_logs() as lines:
-        remove_tree(place)
-    assert [line["event"] for line in lines] == ["job_directory_left"]
 
 
 async def test_jobs_run_beside_one_another(home: Home) -> None:
