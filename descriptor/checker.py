@@ -91,10 +91,14 @@ def _chapter() -> Sequence[Rule]:
 
 
 def _findings(rule: Rule, descriptor: Descriptor) -> list[Finding]:
-    problems = list(islice(rule.find(descriptor.members), MOST_FINDINGS_OF_A_RULE + 1))
+    problems: dict[str, str] = {}
+    for pointer, message in rule.find(descriptor.members):
+        problems.setdefault(pointer, message)  # a rule says one thing of a place: its first
+        if len(problems) > MOST_FINDINGS_OF_A_RULE:
+            break
     findings = [
         Finding(pointer, rule.id, rule.section, rule.severity, message, rule.remedy)
-        for pointer, message in problems[:MOST_FINDINGS_OF_A_RULE]
+        for pointer, message in islice(problems.items(), MOST_FINDINGS_OF_A_RULE)
     ]
     if len(problems) > MOST_FINDINGS_OF_A_RULE:
         more = f" There are more like this; the first {MOST_FINDINGS_OF_A_RULE} are listed."
