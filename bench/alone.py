@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import agentfiles, boundary, checking, neighbors, projecting, round_trips, showing, subscribers
+from bench import agentfiles, boundary, checking, jobs, neighbors, projecting, round_trips, showing, subscribers
 from bench.documents import fill_home
 from bench.rounds import Schedule
 from descriptor.keys import Identity
@@ -55,6 +55,10 @@ ALONE: Mapping[str, tuple[str, Measure]] = {
     "neighbors": (f"meeting {neighbors.PEERS} neighbors", _neighbors),
     "boundary": ("judging requests", lambda _: boundary.decisions()),
     "strangers": ("refusing strangers", _strangers),
+    "jobs": (
+        "doing work, alone and in a flood of strangers",
+        lambda at: jobs.measure(at.directory, at.core, at.schedule.seconds),
+    ),
     "round_trips": (
         "asking for work, sealed and in the clear",
         lambda at: round_trips.measure(4 * at.schedule.seconds),

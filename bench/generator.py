@@ -67,13 +67,15 @@ class _Connection:
         return not self._left
 
 
-def run(host: str, port: int, requests: Sequence[bytes], seconds: float, connections: int) -> Sample:
+def run(host: str, port: int, requests: Sequence[bytes], seconds: float, connections: int, source: str = "") -> Sample:
     """Asks `requests` in their order, over and over, for so many seconds, over `connections` connections.
+
+    `source`: the address they come from; any, where it is empty.
 
     Raises BenchError for any answer but 200, and OSError.
     """
     waits: list[int] = []
-    opened = [socket.create_connection((host, port), WAIT) for _ in range(connections)]
+    opened = [socket.create_connection((host, port), WAIT, (source, 0)) for _ in range(connections)]
     try:
         with selectors.DefaultSelector() as selector:
             asked = 0

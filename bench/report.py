@@ -43,6 +43,7 @@ AGENTFILE_MILLISECONDS = 5.0  # to read and check an `.agent` file of 50 KiB
 READER_KIB = 32.0  # of memory for each reader of events
 RESTING_PERCENT = 1.0  # of a core, among many neighbors of whom nothing is new
 CHECK_MEMORY = 12.0  # times the size of the document
+FLOODED = 1.5  # times what admitted work takes at the 99th percentile, while strangers flood the door
 PAGE_MILLISECONDS = 5.0  # of the processor for `GET /`
 
 
@@ -104,6 +105,12 @@ def targets(
             READER_KIB,
         ),
         _target("cpu_percent_at_rest", alone.get("neighbors", {}).get("cpu_percent_at_rest"), "under", RESTING_PERCENT),
+        _target(
+            "work_p99_in_a_flood/alone",
+            alone.get("jobs", {}).get("beside_a_flood", {}).get("p99_ratio"),
+            "under",
+            FLOODED,
+        ),
         _target(
             "page_request_ms",
             _middle(measured["page"], "cpu_us_per_request") / 1000 if "page" in measured else None,

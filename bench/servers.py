@@ -75,12 +75,13 @@ def node(
     *,
     within: Sequence[str] = (),
     listening: Sequence[str] = ("--host", LOOPBACK, "--port", "0"),
+    environ: Mapping[str, str] | None = None,
 ) -> Iterator[Running]:
     """agent-node in `home`, as an operator runs it. `within`: what stands before the command, to run it elsewhere."""
     program = Path(sys.executable).with_name("agent-node")
     command = [*within, str(program), "run", "--home", str(home), *listening, "--log-format", "json"]
     software = f"agent-node {version('agent-node')}"
-    with _process(name, software, command, directory, core, _port_told) as running:
+    with _process(name, software, command, directory, core, _port_told, environ) as running:
         yield running
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import socket
+import time
 from collections.abc import Awaitable
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -128,7 +129,7 @@ class Connection:
         size = 0
         close = False
         for request in requests:
-            answer = self._respond(request)
+            answer = await self._in_turn(request, batch)
             if isinstance(answer, Streaming):
                 refused = self._refused_stream(answer, request)
                 if refused is None:
@@ -181,6 +182,23 @@ class Connection:
             self._server.connections.discard(self)
             if self._server.addresses is not None:
                 self._server.addresses.disconnect(self._key)
+
+    async def _in_turn(
+        self, request: Request, batch: list[bytes]
+    ) -> Response | Streaming | Awaitable[Response | Working]:
+        """What is answered, at once unless others go first; what was answered before does not wait for it."""
+        precedence, now = self._server.precedence, trio.current_time()
+        turn = None if precedence is None else precedence.turn(self._key, now)
+        if precedence is None or turn is None:
+            return self._respond(request)
+        await self._send_all(batch)
+        self._waiting_for = Wait.WRITE
+        self._extend(self._server.limits.write_wait)
+        await trio.sleep(turn)
+        began = time.perf_counter()
+        answer = self._respond(request)
+        precedence.took(time.perf_counter() - began)
+        return answer
 
     def _respond(self, request: Request) -> Response | Streaming | Awaitable[Response | Working]:
         request.peer = self._key

@@ -41,6 +41,7 @@ from entryway.errors import EntrywayError
 from entryway.exchanges import unavailable
 from entryway.http import Request, Response, Working
 from entryway.payload import Inquiry, is_inquiry, read_inquiry
+from entryway.precedence import Precedence
 from entryway.protections import TEXT_CAP, HourlyCounts, Inbound, refuse_long_text
 from entryway.reply import ReplyPayload
 from entryway.sealing import Unsealed, check_reply_key, is_sealed, required_and_clear, unseal, unsealing_failed
@@ -72,6 +73,7 @@ class Means(NamedTuple):
     sealing_key: SealingKey | None = None
     senders: Senders | None = None
     workshop: Workshop | None = None
+    precedence: Precedence | None = None
 
 
 class _Caller(NamedTuple):
@@ -111,16 +113,16 @@ class Requests:
         """The answer to one request. Raises EntrywayError UNSUPPORTED_MEDIA_TYPE, INVALID_ENVELOPE."""
         codecs = Codecs.of(request)
         if len(request.body) > LARGE_QUESTION:
-            return self._post_apart(request.body, codecs)
-        return self._judged(read_envelope(decode(request.body, codecs.asked)), codecs.reply, len(request.body))
+            return self._post_apart(request, codecs)
+        return self._judged(read_envelope(decode(request.body, codecs.asked)), codecs.reply, request)
 
-    async def _post_apart(self, body: bytes, codecs: Codecs) -> Response | Working:
-        envelope, over = await trio.to_thread.run_sync(_read, body, codecs.asked, limiter=self._reading)
-        answer = self._judged(envelope, codecs.reply, len(body), over)
+    async def _post_apart(self, request: Request, codecs: Codecs) -> Response | Working:
+        envelope, over = await trio.to_thread.run_sync(_read, request.body, codecs.asked, limiter=self._reading)
+        answer = self._judged(envelope, codecs.reply, request, over)
         return answer if isinstance(answer, Response) else await answer
 
     def _judged(
-        self, envelope: Envelope, codec: Codec, size: int, over: bytes | None = None
+        self, envelope: Envelope, codec: Codec, request: Request, over: bytes | None = None
     ) -> Response | Awaitable[Response | Working]:
         now, snapshot = self._clock(), self._current()
         admission = snapshot.admission if isinstance(snapshot, Published) else None
@@ -132,9 +134,11 @@ class Requests:
         try:
             if isinstance(snapshot, Damaged):
                 raise unavailable()
-            _refuse_long(envelope.payload, snapshot, size)
+            _refuse_long(envelope.payload, snapshot, len(request.body))
             if not admitted:
                 return self._signed(_UNAUTHORIZED, caller, now)
+            if self.means.precedence is not None:
+                self.means.precedence.know(request.peer)
             if not is_inquiry(envelope.payload):
                 self._door.count(sender, admission, now)
         except EntrywayError as error:

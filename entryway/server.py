@@ -21,6 +21,7 @@ import trio
 from entryway.connection import Connection, send_now
 from entryway.errors import EntrywayError
 from entryway.http import Request, Response, Streaming, Working
+from entryway.precedence import Precedence
 from entryway.protections import AddressLimits
 from entryway.router import refusal
 
@@ -60,10 +61,17 @@ class Application(Protocol):
 class Server:
     """Serves an application on listening sockets until it is told to stop."""
 
-    def __init__(self, application: Application, limits: ServerLimits, addresses: AddressLimits | None = None) -> None:
+    def __init__(
+        self,
+        application: Application,
+        limits: ServerLimits,
+        addresses: AddressLimits | None = None,
+        precedence: Precedence | None = None,
+    ) -> None:
         self.application = application
         self.limits = limits
         self.addresses = addresses
+        self.precedence = precedence
         self.connections: set[Connection] = set()
         self.streams: set[Connection] = set()
         self.refused_connections = 0

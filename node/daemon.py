@@ -35,6 +35,7 @@ from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
 from entryway.door import Door, Keep
 from entryway.events import Feed
+from entryway.precedence import Precedence
 from entryway.protections import AddressLimits
 from entryway.registry import Registry
 from entryway.requests import Means
@@ -125,6 +126,7 @@ class Daemon:
             self._workshop = Workshop(
                 self._kept, behind, offered.find, time.time, self._settings.handlers, self._settings.jobs
             )
+            precedence = Precedence(self._workshop.busy)
             self._feed = Feed(archive, self._current_digest, head=reader.last_event_seq(), limits=feed_limits(limits))
             self._registry = (
                 Registry(identity.id, self._kept, time.time, registry_limits(self._settings.registry))
@@ -146,7 +148,7 @@ class Daemon:
                 body_limit=limits.entryway_body,
                 request_limit=limits.request_body,
                 registry=self._registry,
-                means=Means(self._settled.keys.sealing, KeptSenders(archive), self._workshop),
+                means=Means(self._settled.keys.sealing, KeptSenders(archive), self._workshop, precedence),
             )
             self._addresses = AddressLimits(
                 limits.answers_per_second,
@@ -154,7 +156,7 @@ class Daemon:
                 limits.connections_per_address,
                 limit_loopback=limits.limit_loopback,
             )
-            self._server = Server(self._entryway.router, server_limits(limits), self._addresses)
+            self._server = Server(self._entryway.router, server_limits(limits), self._addresses, precedence)
             self._control = Server(control_router(self), server_limits(limits))
             control = opened.enter_context(control_listener(home))
             self._socket = home.socket.stat().st_ino

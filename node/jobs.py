@@ -136,6 +136,10 @@ class Workshop:
         """Takes no more orders, and has `run` come to its end."""
         self._stopping.set()
 
+    def busy(self) -> bool:
+        """Whether any job has yet to end."""
+        return bool(self._live)
+
     def status(self) -> dict[str, int]:
         """How many jobs run, and how many wait for their turn."""
         running = self._running.total()

@@ -22,6 +22,7 @@ from entryway.codec import Codec, decode, encode
 from entryway.envelope import new_uuid, read_envelope, request_envelope, sign_envelope
 from entryway.errors import EntrywayError
 from entryway.http import Response, Working
+from entryway.precedence import Precedence
 from entryway.protections import FRESH_AHEAD, FRESH_BEHIND, TEXT_CAP, Inbound
 from entryway.requests import Means
 from entryway.roster import CONSERVATIVE, NO_POLICY, Entry, Policy, Stance, Tier
@@ -125,6 +126,18 @@ async def test_work_is_done_and_its_output_is_the_answer(codec: Codec) -> None:
     }
     (order,) = workshop.orders.values()
     assert (order.caller, order.offering, order.input) == (OTHER.id, "sort", {"letter": "Grüße"})
+
+
+async def test_the_address_of_a_caller_goes_first_once_he_is_admitted_and_a_stranger_s_never() -> None:
+    precedence = Precedence(lambda: True)
+    means = Means(workshop=MemoryWorkshop("sort"), precedence=precedence)
+    entryway = door(snapshot_of(described()), roster=roster_door(policy()), means=means)
+    for caller, address in ((OTHER, "192.0.2.1"), (Identity.generate(), "192.0.2.2")):
+        asked = post(request_envelope(LETTER, NOW, to=OWNER.id, identity=caller), Codec.JSON, "/requests")
+        asked.peer = address
+        await answer_of(entryway, asked)
+    assert precedence.turn("192.0.2.1", 0.0) is None
+    assert precedence.turn("192.0.2.2", 0.0) is not None
 
 
 async def test_an_order_is_known_by_the_request_it_came_with() -> None:
