@@ -11,11 +11,13 @@ import click
 
 from descriptor.keys import Identity, decode_public
 from descriptor.strictjson import JsonValue
+from entryway.admission import Status
 from entryway.client import Answer, ask
 from entryway.exchanges import NEED_SIGNATURE
 from entryway.verdict import shown
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
+from node.outcomes import NOT_LET_IN
 from node.targets import answered, find
 
 # Members of a payload that are shown in another form, or not at all.
@@ -99,7 +101,18 @@ def _lines(answer: Answer) -> list[str]:
     facts += [("status", answer.status or "not stated")]
     if answer.digest is not None:
         facts += [("agent_version", answer.agent_version or "not stated"), ("digest", answer.digest)]
-    return [*columns(facts), *_said(answer), "", *columns(rows), "", verdict]
+    return [*columns(facts), *_said(answer), *_standing(answer), "", *columns(rows), "", verdict]
+
+
+def _standing(answer: Answer) -> Iterator[str]:
+    """What an answer of the door means for this home's agent."""
+    payload = (answer.envelope or {}).get("payload")
+    told = payload if isinstance(payload, dict) else {}
+    if answer.status == Status.WAITING:
+        yield "Its owner has yet to decide; exchange 5 says how it stands."
+    reason = told.get("reason")
+    if answer.status == Status.REFUSED and isinstance(reason, str) and reason in NOT_LET_IN:
+        yield NOT_LET_IN[reason]
 
 
 def _said(answer: Answer) -> Iterator[str]:
