@@ -20,23 +20,13 @@ from enum import StrEnum
 from descriptor.canonical import canonical
 from descriptor.pointers import pointer_to, tokens
 from descriptor.strictjson import JsonValue
+from descriptor.vocabulary import ABOUT_THE_DOCUMENT, DECLARATIONS
 
 _SIGNED = ("signatures", "trust")
 _NAMES = ("id", "name")
 
 _Path = tuple[str | int, ...]
 
-# What says which document this is, or how to check and reach it, and nothing about what the agent does.
-_ABOUT_THE_DOCUMENT = frozenset({"agent_version", "encryption_key", "format", "signatures", "subject", "trust"})
-# What the chapter has the operator declare of the agent. Any other member is somebody else's business.
-_DECLARATIONS = frozenset(
-    {
-        *("does", "acts_for", "organization_name", "offerings", "interaction", "refusals", "role", "interfaces"),
-        *("fleet", "shape", "hosted_in", "systems", "limits", "handling_ref", "price_ref", "samples_ref"),
-        *("run_config", "standing", "default_input_modes", "default_output_modes", "sealing", "data_use"),
-        *("compliance", "access"),
-    }
-)
 # Sentences and names for people: the same fact may be said in other words.
 _PROSE = frozenset(
     {"description", "does", "final", "for", "name", "organization_name", "purpose", "refusals", "statement", "text"}
@@ -81,9 +71,9 @@ class Change:
         """
         path = tokens(self.pointer)
         first, last = path[0], path[-1]
-        if first in _ABOUT_THE_DOCUMENT:
+        if first in ABOUT_THE_DOCUMENT:
             return NewVersion.NO
-        if first not in _DECLARATIONS or (last in _PROSE and self.kind is ChangeKind.CHANGED):
+        if first not in DECLARATIONS or (last in _PROSE and self.kind is ChangeKind.CHANGED):
             return NewVersion.PERHAPS
         if last in _MOVES:
             return NewVersion.NO

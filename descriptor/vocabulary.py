@@ -6,6 +6,25 @@ differs from member to member, and is said in `descriptor.view`.
 
 from __future__ import annotations
 
+# What says which document this is, or how to check and reach it, and nothing about what the agent does.
+ABOUT_THE_DOCUMENT = frozenset({"agent_version", "encryption_key", "format", "signatures", "subject", "trust"})
+# What the chapter has the operator declare of the agent. Any other member is somebody else's business.
+DECLARATIONS = frozenset(
+    {
+        *("does", "acts_for", "organization_name", "offerings", "interaction", "refusals", "role", "interfaces"),
+        *("fleet", "shape", "hosted_in", "systems", "limits", "handling_ref", "price_ref", "samples_ref"),
+        *("run_config", "standing", "default_input_modes", "default_output_modes", "sealing", "data_use"),
+        *("compliance", "access"),
+    }
+)
+OFFERING_MEMBERS = frozenset(
+    {
+        *("id", "name", "description", "scope", "focus", "inputs", "input_modes", "needs", "role", "revisions"),
+        *("reporting", "ceilings", "workspace", "authority", "authority_decided_by", "outputs", "output_modes"),
+        *("delivers",),
+    }
+)
+
 ACTS_FOR = ("person", "organization", "anyone")  # chapter 6.2
 INTERACTION = ("interactive", "service")  # chapter 6.2
 WHEN = ("per_task", "standing")  # chapter 6.2, outputs

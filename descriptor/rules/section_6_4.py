@@ -7,7 +7,9 @@ address is at home and a credential is not. The access block is section 6.9's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
+from itertools import islice
 
 from descriptor.errors import quoted
 from descriptor.leaks import Family, Leak, leaks, tells_of_credentials
@@ -17,9 +19,14 @@ from descriptor.rules.forms import Path
 from descriptor.rules.section_6_2_members import REFS
 from descriptor.rules.table import Document, Problem, Rule, Severity, offerings
 from descriptor.strictjson import JsonValue
+from descriptor.vocabulary import ABOUT_THE_DOCUMENT, DECLARATIONS, OFFERING_MEMBERS
 
+MEMBERS = ABOUT_THE_DOCUMENT | DECLARATIONS
 # What holds keys and names by its purpose, and the block that section 6.9 looks through.
 _LEFT_OUT = frozenset({"subject", "encryption_key", "trust", "signatures", "access"})
+_LONGEST = 24  # characters of a name that may be a member misspelled
+_LOOKED_AT = 1000  # names: to compare two takes a tenth of a millisecond, and a document may have a hundred thousand
+_LIKE = 0.85  # of two names, from 0 to 1: one letter left out, doubled or exchanged in all but the shortest
 _SHOWN = 4  # characters of a credential that a message repeats
 
 _EVIDENCE = frozenset(
@@ -142,6 +149,21 @@ def _connection(document: Document) -> Iterator[Problem]:
 def _second_spelling(document: Document) -> Iterator[Problem]:
     for name in _SECOND_SPELLINGS.keys() & document.keys():
         yield pointer_to(name), f"`{name}` looks like a second spelling of what `{_SECOND_SPELLINGS[name]}` says."
+    for pointer, name, known, whole in islice(_unknown(document), _LOOKED_AT):
+        near = get_close_matches(name, known, 1, _LIKE)
+        if near:
+            yield pointer, f"`{name}` is no member of {whole}, and looks like `{near[0]}` misspelled."
+
+
+def _unknown(document: Document) -> Iterator[tuple[str, str, Collection[str], str]]:
+    """Names that may be a member misspelled: the place, the name, the names it may be, and of what."""
+    for name in document.keys() - MEMBERS - _SECOND_SPELLINGS.keys():
+        if len(name) <= _LONGEST:
+            yield pointer_to(name), name, MEMBERS, "a Descriptor"
+    for place, offering in offerings(document):
+        for name in offering.keys() - OFFERING_MEMBERS:
+            if len(name) <= _LONGEST:
+                yield pointer_to("offerings", place, name), name, OFFERING_MEMBERS, "an offering"
 
 
 def _own_digest(document: Document) -> Iterator[Problem]:
@@ -155,7 +177,7 @@ RULES = (
         "6.1",
         Severity.WARNING,
         "A fact about the agent appears in the Descriptor once.",
-        "Take the member out, or say in the member named here what it says beyond that.",
+        "Spell it so, take it out, or say in the member named here what it says beyond that.",
         _second_spelling,
     ),
     Rule(

@@ -71,8 +71,18 @@ CASES: list[Case] = [
     ),
     *accepted("D6.1-connection", draft(price_ref="the price list")),
     *refused("D6.1-connection", (draft(securitySchemes={}), "/securitySchemes"), (draft(endpoint="here"), "/endpoint")),
-    *accepted("D6.1-second-spelling", draft(), offering()),
+    *accepted(
+        "D6.1-second-spelling", draft(), offering(), draft(notes="x", remarks=[], **{"x-own": 1}), offering(kind="x")
+    ),
     *refused("D6.1-second-spelling", (draft(description="Reads."), "/description"), (draft(skills=[]), "/skills")),
+    *refused(
+        "D6.1-second-spelling",
+        (draft(oferings=[]), "/oferings"),
+        (draft(refusal=[]), "/refusal"),
+        (draft(acces={}), "/acces"),
+        (offering(ouputs=[]), "/offerings/0/ouputs"),
+        (offering(autority=[]), "/offerings/0/autority"),
+    ),
     *accepted("D6.5-own-digest", draft(samples_ref={"digest": DIGEST})),
     *refused("D6.5-own-digest", (draft(digest=DIGEST), "/digest")),
     *accepted("D6.9-access-secret", scheme(), draft(access={"admission": "open", "statement": "Anyone may ask."})),
