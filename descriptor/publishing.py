@@ -100,8 +100,8 @@ def _refuse_out_of_order(new: Descriptor, current: Descriptor | None, order: str
         raise PublishError(
             "OLDER_AGENT_VERSION",
             f"agent_version {quoted(version)} comes before the current {quoted(last)} by the order {order}. Give the "
-            "document a later one, or set the order the versions follow. To go back to what was published before, use "
-            "`agent-node rollback DIGEST --as VERSION`.",
+            "document a later one, or set the order the versions follow. To go back to what was published before, give "
+            "that a later one: `agent-node rollback DIGEST --as VERSION`.",
             "/agent_version",
         )
     if way == 0 and not respell:

@@ -157,12 +157,12 @@ def _second_spelling(document: Document) -> Iterator[Problem]:
 
 def _unknown(document: Document) -> Iterator[tuple[str, str, Collection[str], str]]:
     """Names that may be a member misspelled: the place, the name, the names it may be, and of what."""
-    for name in document.keys() - MEMBERS - _SECOND_SPELLINGS.keys():
-        if len(name) <= _LONGEST:
+    for name in document:
+        if len(name) <= _LONGEST and name not in MEMBERS and name not in _SECOND_SPELLINGS:
             yield pointer_to(name), name, MEMBERS, "a Descriptor"
     for place, offering in offerings(document):
-        for name in offering.keys() - OFFERING_MEMBERS:
-            if len(name) <= _LONGEST:
+        for name in offering:
+            if len(name) <= _LONGEST and name not in OFFERING_MEMBERS:
                 yield pointer_to("offerings", place, name), name, OFFERING_MEMBERS, "an offering"
 
 

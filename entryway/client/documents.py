@@ -67,7 +67,10 @@ async def register(url: str, data: bytes, *, limits: ClientLimits = DEFAULT_LIMI
     asked = f"{url}/registry"
     received = await send(asked, limits.envelope_bytes, limits.wait, accept=Codec.JSON, content=data, method="PUT")
     if received.status not in (200, 201):
-        raise refused(received, error_of(received))
+        error = error_of(received)
+        if received.status == 404 and error is not None:  # there is no such path where the role is off
+            error = {**error, "message": f"{url} keeps no registry: its operator has to set `registry` to true."}
+        raise refused(received, error)
     return reply_map(received)
 
 

@@ -12,6 +12,7 @@ from descriptor.rules.chapter import RULES
 from node.config import served_of
 from node.console import Console, finding_lines, operator_command, read_input
 from node.errors import Exit, NodeError
+from node.first_draft import UNWRITTEN, is_unwritten
 from node.rules_page import explained
 from node.shapes import finding_document
 
@@ -73,6 +74,8 @@ def _check(console: Console, file: str, strict: bool, as_served: bool) -> None:
         "unreadable": f"{file} cannot be read as a Descriptor.",
     }
     lines = [*finding_lines(findings), summary[report.verdict]]
+    if report.descriptor is not None and is_unwritten(report.descriptor.members):
+        console.note(UNWRITTEN)
     console.result({"file": file, "verdict": report.verdict, "findings": findings}, lines)
     if report.verdict == "unreadable":
         raise SystemExit(Exit.UNREADABLE)

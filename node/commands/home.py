@@ -13,18 +13,11 @@ from descriptor.document import Descriptor
 from node.console import Console, ask_passphrase, operator_command, read_input
 from node.errors import Exit, NodeError
 from node.files import write
+from node.first_draft import FIRST_DRAFT
 from node.home import read_secret, unusable
 from node.identity import change_passphrase, create, refuse_existing
 from node.passphrase import find, is_sealed
 from node.reference import render_toml
-
-FIRST_DRAFT = {
-    "format": "agent-descriptor-v1",
-    "agent_version": "0.1.0",
-    "does": "Says nothing yet: its operator has to write here, in one sentence, what this agent does.",
-    "interaction": "service",
-    "offerings": [],
-}
 
 
 @click.command("init")
@@ -54,7 +47,7 @@ def init_command(
     home = console.home
     stated = {"handle": handle, "acts_for": acts_for, "organization_name": organization_name}
     console.settings(stated)  # refuses what cannot be stated before anything is made
-    draft = read_input(source) if source else json.dumps(FIRST_DRAFT, indent=2).encode() + b"\n"
+    draft = read_input(source) if source else json.dumps(dict(FIRST_DRAFT), indent=2).encode() + b"\n"
     Descriptor.read(draft)
     passphrase = (find(None, os.environ) or new_passphrase()) if with_passphrase else None
     home.create()

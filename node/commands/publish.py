@@ -10,6 +10,7 @@ import click
 from descriptor.digests import parse_digest
 from descriptor.document import Descriptor
 from node.console import Console, finding_lines, operator_command, read_input
+from node.first_draft import UNWRITTEN, is_unwritten
 from node.operate import change
 from node.publisher import with_terms
 
@@ -34,7 +35,7 @@ def publish_command(
     the node runs; a running node answers with the new version before this command returns.
     """
     data = read_input(file)
-    Descriptor.read(data)  # what cannot be read is refused here, and never travels
+    descriptor = Descriptor.read(data)  # what cannot be read is refused here, and never travels
     document = change(
         console,
         lambda node: node.ask(
@@ -49,6 +50,8 @@ def publish_command(
             data, respell=respell, terms=with_terms(publisher.terms, acts_for, organization_name)
         ).document(),
     )
+    if is_unwritten(descriptor.members):
+        console.note(f"{UNWRITTEN} Then give it a later agent_version, and publish it again.")
     tell(console, document)
 
 

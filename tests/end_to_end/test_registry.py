@@ -124,6 +124,7 @@ def test_a_node_without_the_role_keeps_nothing(operator: Home) -> None:
         assert node.get(f"/registry/{identity_of(operator).id}").status == 404
         ended = command("register", node.url, home=operator)
         assert (ended.exit_code, digest in ended.out.decode()) == (1, False)
+        assert "keeps no registry" in ended.err
 
 
 def test_copies_are_compared_and_never_merged(registry: Node, operator: Home) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -56,6 +57,18 @@ def test_two_daemons_on_one_home(home: Home) -> None:
         assert str(first.process.pid) in line
         assert first.get().sha256 == digest
         assert first.asks("GET", "/status").json()["pid"] == first.process.pid
+
+
+def test_status_is_for_people_who_read_no_python(home: Home) -> None:
+    with running(home):
+        shown = told("status", home=home)
+    assert shown.exit_code == 0
+    assert not re.search(r"True|False|None|\{|\[\]| $", shown.out, re.MULTILINE)
+
+
+def test_a_node_that_has_nothing_to_say_tells_its_operator_what_to_do() -> None:
+    with fresh_home() as home, running(home) as node:
+        assert node.logged("nothing_published")["remedy"] == "agent-node publish FILE"
 
 
 def test_a_port_that_is_used(home: Home) -> None:

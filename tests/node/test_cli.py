@@ -338,6 +338,16 @@ def test_what_init_says_comes_next_works_as_it_is_printed(tmp_path: Path, name: 
     assert told(*backup).exit_code == 0
 
 
+def test_a_first_draft_that_nobody_wrote_on_is_told_of(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h")
+    told("init", "--acts-for", "person", home=home)
+    for command in ("check", "publish"):
+        end = told(command, home.draft, home=home)
+        assert (end.exit_code, "what `init` wrote" in end.err) == (0, True)
+    (tmp_path / "mine.json").write_bytes(draft("2"))
+    assert "what `init` wrote" not in told("publish", tmp_path / "mine.json", home=home).err
+
+
 def test_the_platforms_own_home_needs_no_naming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert "--home" not in told("init", "--acts-for", "person").out
