@@ -149,7 +149,7 @@ class RegistryRole:
         1000, "Versions kept of one subject that was handed over.", unit="versions", low=1, high=10**6
     )
     registry_puts_per_hour: int = setting(
-        60, "Descriptors one address may hand over.", unit="an hour", low=1, high=10**6
+        60, "Descriptors one address may hand over.", unit="Descriptors an hour", low=1, high=10**6
     )
 
 

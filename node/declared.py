@@ -71,7 +71,8 @@ class Declared:
         if self.kind in ("whole", "number"):
             number = "a whole number" if self.kind == "whole" else "a number"
             unit = f" of {about.unit}" if about.unit else ""
-            return f"{number}{unit} from {about.low:.10g} to {about.high:.10g}"
+            digits = ".0f" if self.kind == "whole" else ".10g"
+            return f"{number}{unit} from {about.low:{digits}} to {about.high:{digits}}"
         if about.base_url:
             return "a URL, http or https, with a host and without user, query or fragment"
         spaces = " without spaces" if about.one_word else ""

@@ -58,17 +58,18 @@ def run_command(
                 if console.as_json:
                     console.result({"id": keys.identity.id, "urls": urls}, ())
                 if welcome:
-                    _greet(console, urls)
+                    _greet(console, keys.identity.id, urls)
 
         trio.run(Daemon(Settled(home, keys, settings, load_settings, apply_log, on_ready, os.environ)).run)
 
 
-def _greet(console: Console, urls: Sequence[str]) -> None:
+def _greet(console: Console, agent_id: str, urls: Sequence[str]) -> None:
     program = shlex.quote(sys.argv[0])
     local = next((url for url in urls if "127.0.0.1" in url), urls[0])
     for line in (
         "",
-        f"This agent answers at {' and '.join(urls)}",
+        f"This agent is {agent_id}.",
+        f"It answers at {' and '.join(urls)}",
         "Three things to try from another terminal:",
         f"  curl -sS {local}/.well-known/agent-descriptor.json | sha256sum",
         f"  {program} ask {local}",
