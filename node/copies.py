@@ -1,6 +1,7 @@
 """Backups of a home, and a home from a backup.
 
-A backup is a directory laid out like a home: `node.db`, `node.toml`, the draft and, unless it is left out, `identity/`.
+A backup is a directory laid out like a home: `node.db`, `node.toml`, the draft, the programs in `handlers/` and, unless
+it is left out, `identity/`.
 The invariants: a backup is whole or is not there; a restore never overwrites a key, and never loses a version: a store
 that is there already is set aside, under a name that says when. The store comes last, so that the same command finishes
 a restore that was cut short.
@@ -10,6 +11,7 @@ Source: binding 9; chapter 6.7 (what was served stays served).
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from itertools import count
@@ -43,11 +45,14 @@ def back_up(home: Home, destination: Path, *, with_identity: bool) -> list[str]:
             (partial / name).parent.mkdir(mode=0o700, exist_ok=True)
             write(partial / name, path.read_bytes())
             copied.append(str(name))
+        if home.handlers.is_dir():
+            _copy_programs(home.handlers, partial / home.handlers.name)
+            copied.append(f"{home.handlers.name}/")
         sync_directory(partial)
         partial.rename(destination)
         sync_directory(destination.parent)
     except OSError as error:
-        raise NodeError("BACKUP_UNWRITABLE", f"{destination} cannot be written: {error.strerror}.") from error
+        raise NodeError("BACKUP_UNWRITABLE", f"{destination} cannot be written: {error.strerror or error}.") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return copied
@@ -80,6 +85,12 @@ def restore(source: Path, home: Home, *, replace: bool) -> list[str]:
                 here = home.path / path.relative_to(kept.path)
                 if write(here, path.read_bytes()):
                     done.append(f"{here} is restored.")
+            if kept.handlers.is_dir() and not home.handlers.exists():
+                programs = home.handlers.with_name(f".{home.handlers.name}.{token_hex(8)}")
+                _copy_programs(kept.handlers, programs)
+                programs.rename(home.handlers)
+                sync_directory(home.path)
+                done.append(f"{home.handlers} is restored.")
             if kept.database.exists():
                 # The disk has room for the new one before the old one loses its name.
                 fresh = home.database.with_name(f".{home.database.name}.restored")
@@ -94,6 +105,32 @@ def restore(source: Path, home: Home, *, replace: bool) -> list[str]:
         except OSError as error:
             raise unusable(home.path, error) from error
     return done
+
+
+def _copy_programs(source: Path, destination: Path) -> None:
+    """Copies a directory of programs, each as executable as it was and closed to others; links stay links.
+
+    What is neither file, directory nor link stays behind, and so does what Python compiled. Raises OSError.
+    """
+
+    def left_out(directory: str, names: list[str]) -> list[str]:
+        there = [Path(directory, name) for name in names]
+        return [one.name for one in there if one.name == "__pycache__" or not (one.is_symlink() or _is_plain(one))]
+
+    def copy(one: str, other: str, *, follow_symlinks: bool = True) -> None:  # links are made by copytree
+        shutil.copyfile(one, other)
+        with open(other, "rb+") as file:  # noqa: PTH123  # copytree speaks in strings
+            os.fchmod(file.fileno(), os.stat(one).st_mode & 0o700)  # noqa: PTH116  # as above
+            os.fsync(file.fileno())
+
+    shutil.copytree(source, destination, symlinks=True, ignore=left_out, copy_function=copy)
+    for directory in (destination, *(one for one in destination.rglob("*") if one.is_dir() and not one.is_symlink())):
+        directory.chmod(0o700)
+        sync_directory(directory)
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() or path.is_dir()
 
 
 def _files(home: Home, *, with_identity: bool) -> list[Path]:

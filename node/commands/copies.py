@@ -17,7 +17,8 @@ from node.copies import back_up, restore
 def backup_command(console: Console, destination: Path, without_identity: bool) -> None:
     """Copy the home to a new directory DEST, whether or not the node runs.
 
-    The copy holds the keys unless --without-identity: who reads it is the agent, so keep it where only you can.
+    The copy holds the keys unless --without-identity: who reads it is the agent, so keep it where only you can. The
+    programs in handlers/ are copied; what a handler starts from elsewhere is not.
     """
     copied = back_up(console.home, destination, with_identity=not without_identity)
     keys = any(name.startswith("identity/") for name in copied)
@@ -37,7 +38,7 @@ def backup_command(console: Console, destination: Path, without_identity: bool) 
 def restore_command(console: Console, source: Path, replace: bool) -> None:
     """Make a home from the backup in SRC. The node must not run.
 
-    Keys and settings that are there stay; a home with another identity is refused.
+    Keys, settings and programs that are there stay; a home with another identity is refused.
     """
     done = restore(source, console.home, replace=replace)
     console.result({"home": str(console.home.path), "done": done}, done or ("All of it was there already.",))

@@ -64,6 +64,37 @@ def test_a_backup_without_the_identity_holds_no_key(home: Home, tmp_path: Path) 
         assert seed.read_bytes().strip() not in held
 
 
+def test_the_programs_of_the_home_come_back_as_executable_as_they_were(home: Home, tmp_path: Path) -> None:
+    (home.handlers / "parts" / "__pycache__").mkdir(parents=True, mode=0o755)
+    home.handlers.chmod(0o755)
+    program, module = home.handlers / "count", home.handlers / "parts" / "words.py"
+    program.write_bytes(b"#!/bin/sh\ncat\n")
+    module.write_bytes(b"WORDS = 1\n")
+    program.chmod(0o755)
+    (home.handlers / "link").symlink_to("count")
+    os.mkfifo(home.handlers / "pipe")
+    assert "handlers/" in back_up(home, tmp_path / "b").document()["files"]
+    other = Home(tmp_path / "other")
+    assert restore(tmp_path / "b", other).exit_code == 0
+    for copy in (tmp_path / "b" / "handlers", other.handlers):
+        assert sorted(str(path.relative_to(copy)) for path in copy.rglob("*")) == [
+            *("count", "link", "parts", "parts/words.py"),
+        ]
+        assert (copy / "count").read_bytes() == program.read_bytes()
+        assert (copy / "link").is_symlink()
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in (copy, copy / "count", copy / "parts/words.py")]
+        assert modes == [0o700, 0o700, 0o600]
+
+
+def test_programs_that_are_there_stay(home: Home, tmp_path: Path) -> None:
+    home.handlers.mkdir(mode=0o700)
+    (home.handlers / "count").write_text("old")
+    back_up(home, tmp_path / "b")
+    (home.handlers / "count").write_text("new")
+    assert restore(tmp_path / "b", home, "--replace").exit_code == 0
+    assert (home.handlers / "count").read_text() == "new"
+
+
 @pytest.mark.parametrize("make", [Path.mkdir, Path.touch])
 def test_what_is_at_the_destination_is_left_alone(home: Home, tmp_path: Path, make: object) -> None:
     destination = tmp_path / "b"
