@@ -57,9 +57,10 @@ class Shelf(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RegistryLimits:
-    """Versions kept of one subject, and what one address may hand over an hour."""
+    """Versions kept of one subject, bytes kept of all but the node's own, and what one address hands over an hour."""
 
     versions_of_subject: int
+    bytes: int
     puts_per_hour: int
 
 
@@ -86,6 +87,7 @@ class Registry:
         self._clock = clock
         self._puts: OrderedDict[str, Bucket] = OrderedDict()
         self._apart = trio.CapacityLimiter(1)
+        self._keeping = trio.Lock()
 
     async def put(self, request: Request) -> Response:
         """Takes a Descriptor, or says by which rules it is not taken."""
@@ -108,16 +110,21 @@ class Registry:
             raise EntrywayError(
                 "INPUT_INVALID", "This is the node's own agent, which is published here and not registered."
             )
-        return await self._keep(descriptor, subject, descriptor.agent_version)
+        async with self._keeping:  # what is current and what is full is looked at before the next is kept
+            return await self._keep(descriptor, subject, descriptor.agent_version)
 
     async def _keep(self, descriptor: Descriptor, subject: str, agent_version: str) -> Response:
         now = round(self._clock(), 3)
-        known, current = await self._shelf.read(lambda reader: (reader.digests_of(subject), reader.current(subject)))
+        known, current, size = await self._shelf.read(
+            lambda reader: (reader.digests_of(subject), reader.current(subject), reader.size_of_others(self._own_id))
+        )
         if descriptor.digest in known:
             standing = current is not None and current.digest == descriptor.digest
             return _taken(200, descriptor, subject, agent_version, current=standing)
         if len(known) >= self.limits.versions_of_subject:
             raise EntrywayError("REGISTRY_FULL", "As many versions of this subject are kept as this registry keeps.")
+        if size + len(descriptor.data) > self.limits.bytes:
+            raise EntrywayError("REGISTRY_FULL", "This registry keeps as many bytes as it may, and takes no more.")
         new = becomes_current(agent_version, current)
         copy = Copy(descriptor.data, descriptor.digest, agent_version, now)
         await self._shelf.write(lambda store: store.keep(subject, copy, current=new))
