@@ -46,22 +46,14 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
 
 
 def registry(shelf: Shelf, **limits: int) -> Registry:
-    return Registry(
-        OWNER.id,
-        shelf,
-        lambda: NOW,
-        RegistryLimits(**{"versions_of_subject": 3, "bytes": 10**6, "puts_per_hour": 100, **limits}),
-    )
+    stated = {"versions_of_subject": 3, "bytes": 10**6, "puts_per_hour": 100, **limits}
+    return Registry(OWNER.id, shelf, lambda: NOW, RegistryLimits(**stated))
 
 
 def descriptor(agent_version: str, identity: Identity = OTHER) -> bytes:
-    draft = {
-        "format": "agent-descriptor-v1",
-        "agent_version": agent_version,
-        "does": "Reads.",
-        "interaction": "service",
-    }
-    return bind(json.dumps(draft).encode(), Terms(identity, acts_for="person"), NOW)
+    members = {"format": "agent-descriptor-v1", "does": "Reads.", "interaction": "service"}
+    draft = json.dumps({**members, "agent_version": agent_version}).encode()
+    return bind(draft, Terms(identity, acts_for="person"), NOW)
 
 
 async def put(role: Registry, data: bytes, peer: str | None = "192.0.2.1") -> int | str:
