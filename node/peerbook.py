@@ -42,6 +42,7 @@ class PeerBook:
         self._write = write
         self._to_write: dict[str, bytes | None] = {}
         self._to_drop: set[str] = set()
+        self._on_the_way: Mapping[str, bytes | None] = {}
         self._changed = trio.Event()
         self._refused = False
 
@@ -49,6 +50,10 @@ class PeerBook:
         """What verified last of an agent; None when nothing ever did."""
         peer = None if agent_id is None else self.rows.get(agent_id)
         return None if peer is None or peer.digest is None else Kept(peer.agent_version, peer.digest)
+
+    def unwritten(self, agent_id: str) -> bytes | None:
+        """The Descriptor of an agent that has just verified; `None` once it is on the disk."""
+        return self._to_write.get(agent_id) or self._on_the_way.get(agent_id)
 
     def put(self, peer: Peer) -> None:
         """The row of an agent is this from now on."""
@@ -106,7 +111,7 @@ class PeerBook:
         self._changed = trio.Event()
         rows = [(self.rows[one], descriptor) for one, descriptor in self._to_write.items()]
         drops = self._to_drop
-        self._to_write, self._to_drop = {}, set()
+        self._on_the_way, self._to_write, self._to_drop = self._to_write, {}, set()
         if not rows and not drops:
             return
 
@@ -126,3 +131,5 @@ class PeerBook:
                     self._to_write[peer.id] = self._to_write.get(peer.id) or descriptor
         else:
             self._refused = False
+        finally:
+            self._on_the_way = {}
