@@ -89,26 +89,24 @@ class Member:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a model names: its `members` in its order, by their names too.
+    """What `model` names: its `members` in its order, by their names too.
 
     `nested`: the names of the members that hold models, of which class their objects are, and whether they are lists.
-    `defaults`: of its fields that have one, but `other`. `closed`: it has no `other`.
+    `direct`: the fields of the members that are read as they are, whatever they are, by the members' names.
+    `defaults`: of its fields that have one, but `other`. `closed`: it has no `other`. `text`: it stands for a text.
     """
 
+    model: type[Any]
     members: tuple[Member, ...]
     by_name: Mapping[str, Member]
     nested: tuple[tuple[str, Callable[[JsonValue], type[Any]], bool], ...]
     names: frozenset[str]
+    direct: Mapping[str, str]
     defaults: Mapping[str, Any]
     closed: bool
+    text: bool
 
 
-def plan(model: type[Any]) -> Plan:
-    """The plan of `model`, which is a dataclass."""
-    return _plan(model)  # type: ignore[arg-type]  # mypy has it that a class cannot be hashed
-
-
-@cache
 def _plan(model: Any) -> Plan:
     named = [one for one in fields(model) if one.name != _OTHER]
     shapes = [(one.name, one.metadata.get(_KEY, Shape())) for one in named]
@@ -118,29 +116,42 @@ def _plan(model: Any) -> Plan:
     )
     nested = tuple((one.name, one.shape.of, one.shape.many) for one in members if one.shape.of is not None)
     by_name = {member.name: member for member in members}
+    direct = {one.name: one.field for one in members if one.plain and one.shape.fits is None}
     defaults = {one.name: one.default for one in named if one.default is not MISSING}
-    return Plan(members, by_name, nested, frozenset(by_name), defaults, closed=len(named) == len(fields(model)))
+    closed = len(named) == len(fields(model))
+    return Plan(
+        model, members, by_name, nested, frozenset(by_name), direct, defaults, closed, text=issubclass(model, BareText)
+    )
+
+
+plan: Callable[[type[Any]], Plan] = cache(_plan)  # type: ignore[assignment]  # mypy: a class cannot be hashed
+"""The plan of a model, which is a dataclass."""
 
 
 def read(model: type[Model], value: JsonValue) -> Model:
     """`value`, which the rules have accepted, as a `model`."""
-    if issubclass(model, BareText):
-        return model(str(value))
     known = plan(model)
-    found: dict[str, Any] = {}
+    # As its constructor would make it, which sets each field of a frozen class by a call; a file has thousands.
+    made = object.__new__(model)
+    if known.text:
+        made.__dict__["name"] = value
+        return made
+    stated = made.__dict__
+    stated.update(known.defaults)
     other: dict[str, JsonValue] = {}
-    for name, inner in value.items() if isinstance(value, dict) else ():
+    members = value if isinstance(value, dict) else {}
+    direct = known.direct
+    for name, inner in members.items():
+        if name in direct:
+            stated[direct[name]] = inner
+            continue
         member = known.by_name.get(name)
         if member is None or (member.shape.fits is not None and not member.shape.fits(inner)):
             other[name] = inner
         else:
-            found[member.field] = inner if member.plain else _read(member.shape, inner)
+            stated[member.field] = inner if member.plain else _read(member.shape, inner)
     if not known.closed:
-        found[_OTHER] = other
-    # As its constructor would make it, which sets each field of a frozen class by a call; a file has thousands.
-    made = object.__new__(model)
-    made.__dict__.update(known.defaults)
-    made.__dict__.update(found)
+        stated[_OTHER] = other
     return made
 
 
@@ -162,27 +173,28 @@ def unnamed(model: type[Any], members: Mapping[str, JsonValue]) -> list[tuple[ty
     Each with the class of its object and the object's path. `members`: any JSON.
     """
     found: list[tuple[type[Any], str, Path]] = []
-    _look(model, members, None, found)
+    _look(plan(model), members, None, found)
     return found
 
 
 _Place: TypeAlias = tuple["_Place | None", str | int]  # of an object: that of its holder, and the step from there
 
 
-def _look(model: type[Any], members: Mapping[str, JsonValue], place: _Place | None, found: list[Any]) -> None:
-    known = plan(model)
+def _look(known: Plan, members: Mapping[str, JsonValue], place: _Place | None, found: list[Any]) -> None:
     if not members.keys() <= known.names:
         path = _path(place)
-        found += ((model, name, path) for name in members if name not in known.names)
+        found += ((known.model, name, path) for name in members if name not in known.names)
     for name, of, many in known.nested:
         value = members.get(name)
         if isinstance(value, dict) and not many:
-            _look(of(value), value, (place, name), found)
+            _look(plan(of(value)), value, (place, name), found)
         elif isinstance(value, list) and many:
             at = (place, name)
             for index, entry in enumerate(value):
                 if isinstance(entry, dict):
-                    _look(of(entry), entry, (at, index), found)
+                    inner = plan(of(entry))
+                    if inner.nested or not entry.keys() <= inner.names:
+                        _look(inner, entry, (at, index), found)
 
 
 def _path(place: _Place | None) -> Path:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from agentfile import forms
-from agentfile.forms import Path
+from agentfile import columns, forms
+from agentfile.columns import problems
 from agentfile.lookalikes import skeleton
 from agentfile.rules.table import Check, Document, Problem, Rule, Severity
 from agentfile.shapes import plan
@@ -47,12 +47,12 @@ def schema_problems(document: Document) -> Iterator[Problem]:
 
 
 def _texts(document: Document) -> Iterator[Problem]:
-    for name in ("id", "name", "description", "version", "exportedAt"):
-        yield from forms.string(document, name, (), required=True, filled=True)
+    named = ("id", "name", "description", "version", "exportedAt")
+    return problems(document.top, *(columns.text(name, required=True, filled=True) for name in named))
 
 
 def _emoji(document: Document) -> Iterator[Problem]:
-    yield from forms.string(document, "emoji", ())
+    return problems(document.top, columns.text("emoji"))
 
 
 def _version(document: Document) -> Iterator[Problem]:
@@ -79,44 +79,39 @@ def _is_moment(text: str) -> bool:
 
 
 def _metadata(document: Document) -> Iterator[Problem]:
-    yield from forms.mapping(document, "metadata", ())
+    return problems(document.top, columns.mapping("metadata"))
 
 
 def _executable(document: Document) -> Iterator[Problem]:
-    for _, name, path in _unnamed(document):
+    for _, name, path, _ in document.unnamed:
         if name == "executable":
             yield pointer_to(*path, name), "An `executable` stands here; version 1 holds no code, only texts."
-    for members, path in ((document, ()), *forms.one(document, "blueprint")):
+    for members, path in (*document.top, *document.blueprint):
         if "capabilityCapsules" in members:
             yield pointer_to(*path, "capabilityCapsules"), "`capabilityCapsules` hold code, which version 1 does not."
 
 
-def _unnamed(document: Document) -> Iterator[tuple[type[Any], str, Path]]:
-    """Every member that the format does not name, where others may stand at all."""
-    return (one for one in document.unnamed if not plan(one[0]).closed)
-
-
 def _alike(document: Document) -> Iterator[Problem]:
     known: dict[type[Any], dict[str, str]] = {}
-    for model, name, path in _unnamed(document):
+    for model, name, path, looks in document.unnamed:
         if model not in known:
             known[model] = {skeleton(one): one for one in plan(model).names}
-        meant = known[model].get(skeleton(name))
+        meant = known[model].get(looks)
         if meant is not None:
             said = f"{quoted(name)} is not `{meant}`, which it looks like, and counts for nothing."
             yield pointer_to(*path, name), said
 
 
 def _bindings(document: Document) -> Iterator[Problem]:
-    for _, name, path in _unnamed(document):
-        if skeleton(name) in _BINDINGS:
+    for _, name, path, looks in document.unnamed:
+        if looks in _BINDINGS:
             yield pointer_to(*path, name), f"{quoted(name)} says which private thing a source is, and not what kind."
 
 
 def _secrets(document: Document) -> Iterator[Problem]:
     texts = [
-        *((parameter, "default", path) for parameter, path in forms.each(document, "parameters")),
-        *((blueprint, "systemPrompt", path) for blueprint, path in forms.one(document, "blueprint")),
+        *((parameter, "default", path) for parameter, path in document.parameters),
+        *((blueprint, "systemPrompt", path) for blueprint, path in document.blueprint),
     ]
     for path, found in forms.searched(texts, credentials):
         leak = next(found, None)

@@ -9,13 +9,15 @@ its rules 21 and 22 gather, is named after its section, `S14.6.3`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from agentfile.columns import Places
+from agentfile.lookalikes import skeletons
 from agentfile.model import AgentFile
-from agentfile.shapes import unnamed
+from agentfile.shapes import plan, unnamed
 from descriptor.rules.table import Problem, Severity
 from descriptor.strictjson import JsonValue
 
@@ -23,21 +25,63 @@ __all__ = ["Check", "Document", "Problem", "Rule", "Severity"]
 
 Path: TypeAlias = tuple[str | int, ...]
 
+Unnamed: TypeAlias = tuple[type[Any], str, Path, str]
+
+MOST_SOURCES = 30
+
 
 class Document(dict[str, JsonValue]):
     """The members of a file, and what several rules ask of all of it, found once."""
 
     @cached_property
-    def requirements(self) -> list[tuple[Mapping[str, JsonValue], Path]]:
-        """The sources that are objects, each with its path."""
-        listed = self.get("sources")
-        entries = enumerate(listed if isinstance(listed, list) else ())
-        return [(entry, ("sources", index)) for index, entry in entries if isinstance(entry, dict)]
+    def top(self) -> Places:
+        """The file itself."""
+        return Places([self], lambda: [()])
 
     @cached_property
-    def unnamed(self) -> list[tuple[type[Any], str, Path]]:
-        """Every member that the format does not name, with the class of its object and the object's path."""
-        return unnamed(AgentFile, self)
+    def blueprint(self) -> Places:
+        return self.top.one("blueprint")
+
+    @cached_property
+    def tools(self) -> Places:
+        """The tools that are objects."""
+        return self.blueprint.each("tools")
+
+    @cached_property
+    def parameters(self) -> Places:
+        return self.top.each("parameters")
+
+    @cached_property
+    def triggers(self) -> Places:
+        return self.top.each("triggers")
+
+    @cached_property
+    def checks(self) -> Places:
+        return self.top.one("evaluation").each("checks")
+
+    @cached_property
+    def requirements(self) -> Places:
+        """The sources, as many as there may be: of more the first are enough."""
+        return self.top.each("sources").first(MOST_SOURCES)
+
+    @cached_property
+    def _unnamed(self) -> tuple[list[Unnamed], list[Unnamed]]:
+        found = unnamed(AgentFile, self)
+        closed = {model: plan(model).closed for model in {model for model, _, _ in found}}
+        looks = skeletons([name for _, name, _ in found])
+        told = [(model, name, path, look) for (model, name, path), look in zip(found, looks, strict=True)]
+        return [one for one in told if not closed[one[0]]], [one for one in told if closed[one[0]]]
+
+    @property
+    def unnamed(self) -> list[Unnamed]:
+        """Every member that the format does not name, where others may stand: the class of its object, its name, the
+        object's path, and the name's skeleton (`agentfile.lookalikes`)."""
+        return self._unnamed[0]
+
+    @property
+    def undeclared(self) -> list[Unnamed]:
+        """The same of the objects where no others may stand."""
+        return self._unnamed[1]
 
 
 @dataclass(frozen=True)
