@@ -16,7 +16,7 @@ from typing import Any
 from agentfile import forms
 from agentfile.forms import Holder, Path
 from descriptor.rules.table import Problem
-from descriptor.strictjson import JsonValue, RoundedInteger
+from descriptor.strictjson import RoundedInteger
 
 
 class Absent:
@@ -46,6 +46,10 @@ class Places:
         """What each of them has as its member `name`."""
         return [holder.get(name, absent) for holder in self.holders]
 
+    @cached_property
+    def _chosen(self) -> dict[tuple[str, str, bool], Places]:
+        return {}
+
     def one(self, name: str) -> Places:
         """The objects that their members `name` are."""
         inner = [value for value in self.column(name) if isinstance(value, dict)]
@@ -60,10 +64,14 @@ class Places:
         """No more of them than `count`."""
         return Places(self.holders[:count], lambda: self.paths[:count])
 
-    def where(self, name: str, value: JsonValue, *, differs: bool = False) -> Places:
+    def where(self, name: str, value: str, *, differs: bool = False) -> Places:
         """Those whose member `name` is `value`; `differs`: the others."""
-        chosen = [(stated == value) is not differs for stated in self.column(name)]
-        return Places(list(compress(self.holders, chosen)), lambda: compress(self.paths, chosen))
+        found = self._chosen.get((name, value, differs))
+        if found is None:
+            chosen = [(holder.get(name) == value) is not differs for holder in self.holders]
+            found = Places(list(compress(self.holders, chosen)), lambda: compress(self.paths, chosen))
+            self._chosen[name, value, differs] = found
+        return found
 
     def _paths_of_each(self, name: str) -> Iterator[Path]:
         for holder, path in self:

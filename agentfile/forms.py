@@ -67,17 +67,25 @@ def searched(
 def given_away(texts: Sequence[str]) -> Iterator[tuple[int, Leak]]:
     """The first thing that each text gives away, with its place in `texts`.
 
-    Looked at are the first 131,072 characters of them all. Most files give nothing away, so all of it is searched at
-    once before it is asked which text it is.
+    Looked at are the first 131,072 characters of them all. Nearly always nothing is, so that is asked first.
     """
-    looked, room = [], _MOST_SEARCHED
-    for text in texts:
-        looked.append(text[:room])
-        room = max(0, room - len(text))
+    if not gives_away(texts):
+        return
+    room = _MOST_SEARCHED
+    for place, text in enumerate(texts):
+        if room <= 0:
+            return
+        leak = next(leaks(text[:room]), None)
+        room -= len(text)
+        if leak is not None:
+            yield place, leak
+
+
+def gives_away(texts: Iterable[str]) -> bool:
+    """Whether any of these texts may give something away: all of them are searched at once, unless they are long."""
     # Between two texts stands what ends whatever a search could see in both.
-    if any(leaks(_APART.join(looked))):
-        found = (next(leaks(text), None) for text in looked)
-        yield from ((place, leak) for place, leak in enumerate(found) if leak is not None)
+    joined = _APART.join(dict.fromkeys(texts))
+    return len(joined) > _MOST_SEARCHED or any(leaks(joined))
 
 
 def word(holder: Holder, name: str, path: Path, words: Sequence[str], *, required: bool = False) -> Iterable[Problem]:

@@ -19,10 +19,13 @@ LONGEST = 1_000
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[A-Za-z]")
-_NOT_DRAWN = re.compile(r"(?:[^\w\n]|_)+")  # and what stands between two names
-_DRAWN_ALIKE = str.maketrans(
-    "аеорсухіјѕһԁԛԝгпмтвнкαονικρτυχγ\u0131\u0261\u03f2\u1d0f\u0585\u057d\u0578",
-    "aeopcyxijshdqwrnmtbhkaovikptuxyigcooun",
+_NOT_DRAWN = re.compile(r"[^\w\n]+")  # but for what stands between two names
+_DRAWN_ALIKE = dict(
+    zip(
+        "аеорсухіјѕһԁԛԝгпмтвнкαονικρτυχγ\u0131\u0261\u03f2\u1d0f\u0585\u057d\u0578",
+        "aeopcyxijshdqwrnmtbhkaovikptuxyigcooun",
+        strict=True,
+    )
 )
 
 
@@ -38,11 +41,9 @@ def skeleton(name: str) -> str:
 def skeletons(names: Sequence[str]) -> list[str]:
     """The skeleton of each name, worked out for all of them at once."""
     joined = "\n".join(name[:LONGEST].replace("\n", " ") for name in names)
-    if joined.isascii():
-        plain = joined.lower()
-    else:
-        plain = unicodedata.normalize("NFKD", joined).casefold().translate(_DRAWN_ALIKE)
-    return _NOT_DRAWN.sub("", plain).split("\n") if names else []
+    # What is all ASCII is its own NFKD.
+    plain = joined.lower() if joined.isascii() else _as_drawn(unicodedata.normalize("NFKD", joined).casefold())
+    return _NOT_DRAWN.sub("", plain.replace("_", "")).split("\n") if names else []
 
 
 def disguised(text: str) -> str | None:
@@ -63,6 +64,12 @@ def disguised(text: str) -> str | None:
     return next((char for word in words for char in word if _passing_for_latin(char)), None)
 
 
+def _as_drawn(text: str) -> str:
+    for char in _DRAWN_ALIKE.keys() & set(text):
+        text = text.replace(char, _DRAWN_ALIKE[char])
+    return text
+
+
 def any_disguised(texts: Iterable[str]) -> bool:
     """Whether any of them may be `disguised`; nearly always it is told at once, of all of them, that none is."""
     heads = {text[:LONGEST] for text in texts if not text.isascii()}
@@ -75,5 +82,5 @@ def any_disguised(texts: Iterable[str]) -> bool:
 def _passing_for_latin(chars: Iterable[str]) -> set[str]:
     """Those of the characters that are drawn like others that are Latin."""
     beyond = [char for char in chars if not char.isascii()]
-    drawn = unicodedata.normalize("NFKC", "\n".join(beyond)).lower().translate(_DRAWN_ALIKE).split("\n")
+    drawn = _as_drawn(unicodedata.normalize("NFKC", "\n".join(beyond)).lower()).split("\n")
     return {char for char, alike in zip(beyond, drawn, strict=True) if alike.isascii()} if beyond else set()

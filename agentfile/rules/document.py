@@ -13,8 +13,9 @@ from typing import Any
 from agentfile import columns, forms
 from agentfile.columns import problems
 from agentfile.lookalikes import skeleton
+from agentfile.model import AgentFile
 from agentfile.rules.table import Check, Document, Problem, Rule, Severity
-from agentfile.shapes import plan
+from agentfile.shapes import plan, planned
 from agentfile.vocabulary import LEGACY_SCHEMA, SCHEMA, SCHEMA_V2, SCHEMAS
 from descriptor.errors import DescriptorError, quoted
 from descriptor.leaks import credentials
@@ -23,6 +24,7 @@ from descriptor.strictjson import JsonValue
 from descriptor.timestamps import parse_timestamp
 
 _VERSION = re.compile(r"v?[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?")
+_NAMED = frozenset(skeleton(name) for model in planned(AgentFile) for name in plan(model).names)
 _BINDINGS = ("sourcebinding", "sourcebindings")  # as their skeletons
 
 
@@ -83,7 +85,7 @@ def _metadata(document: Document) -> Iterator[Problem]:
 
 
 def _executable(document: Document) -> Iterator[Problem]:
-    for _, name, path, _ in document.unnamed:
+    for _, name, path in document.unnamed() if "executable" in document.looks else ():
         if name == "executable":
             yield pointer_to(*path, name), "An `executable` stands here; version 1 holds no code, only texts."
     for members, path in (*document.top, *document.blueprint):
@@ -92,19 +94,21 @@ def _executable(document: Document) -> Iterator[Problem]:
 
 
 def _alike(document: Document) -> Iterator[Problem]:
+    if document.looks.isdisjoint(_NAMED):
+        return
     known: dict[type[Any], dict[str, str]] = {}
-    for model, name, path, looks in document.unnamed:
+    for model, name, path in document.unnamed():
         if model not in known:
             known[model] = {skeleton(one): one for one in plan(model).names}
-        meant = known[model].get(looks)
+        meant = known[model].get(skeleton(name))
         if meant is not None:
             said = f"{quoted(name)} is not `{meant}`, which it looks like, and counts for nothing."
             yield pointer_to(*path, name), said
 
 
 def _bindings(document: Document) -> Iterator[Problem]:
-    for _, name, path, looks in document.unnamed:
-        if looks in _BINDINGS:
+    for _, name, path in () if document.looks.isdisjoint(_BINDINGS) else document.unnamed():
+        if skeleton(name) in _BINDINGS:
             yield pointer_to(*path, name), f"{quoted(name)} says which private thing a source is, and not what kind."
 
 

@@ -13,7 +13,7 @@ from itertools import chain
 
 from agentfile import forms
 from agentfile.forms import Holder, Path
-from agentfile.lookalikes import skeleton
+from agentfile.lookalikes import skeleton, skeletons
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.schemas import KEYWORDS
 from descriptor.errors import quoted
@@ -38,6 +38,7 @@ _PRIVATE = _OF_A_BINDING | frozenset(
         *("data", "rows", "lastsyncedat", "boundat"),
     )
 )
+_HOLDING = (dict, list)
 # The keywords of JSON Schema under which members are names in what is described.
 _NAMING = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired")
 
@@ -49,7 +50,7 @@ def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
     """
     for structure, path in document.top.each("sources").one("structure"):
         schema = structure.get("schema")
-        if not any(map(_is_private, _names(schema))):
+        if _PRIVATE.isdisjoint(skeletons([*_names(schema)])):
             continue
         left: list[tuple[JsonValue, Path, bool]] = [(schema, (*path, "schema"), False)]
         while left:
@@ -66,12 +67,12 @@ def _names(value: JsonValue) -> set[str]:
     """The names of all members in `value`, however deep."""
     names: set[str] = set()
     left = [value]
-    while left:
-        value = left.pop()
-        if isinstance(value, dict):
-            names.update(value)
-        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        left += [one for one in inner if isinstance(one, dict | list)]
+    for one in left:
+        if isinstance(one, dict):
+            names.update(one)
+            left += [inner for inner in one.values() if inner and isinstance(inner, _HOLDING)]
+        elif isinstance(one, list):
+            left += [inner for inner in one if inner and isinstance(inner, _HOLDING)]
     return names
 
 
@@ -85,16 +86,22 @@ def _texts(source: Holder, path: Path) -> Iterator[tuple[str, Path]]:
         members = source.get(contract)
         for name in names:
             listed = members.get(name) if isinstance(members, dict) else None
-            place = (*path, contract, name)
             for index, text in enumerate(listed if isinstance(listed, list) else ()):
                 if isinstance(text, str):
-                    yield text, (*place, index)
+                    yield text, (*path, contract, name, index)
 
 
 def _literals(document: Document) -> Iterator[Problem]:
-    texts = [one for source, path in document.requirements for one in _texts(source, path)]
-    for place, leak in forms.given_away([text for text, _ in texts]):
-        yield pointer_to(*texts[place][1]), f"The text holds what looks like {leak.what}."
+    sources = document.requirements
+    worded = sources.column("label") + sources.column("description")
+    for contract, names in _WORDED.items():
+        members = sources.one(contract)
+        lists = chain.from_iterable(members.column(name) for name in names)
+        worded += chain.from_iterable(listed for listed in lists if isinstance(listed, list))
+    if forms.gives_away(text for text in worded if isinstance(text, str)):
+        texts = [one for source, path in sources for one in _texts(source, path)]
+        for place, leak in forms.given_away([text for text, _ in texts]):
+            yield pointer_to(*texts[place][1]), f"The text holds what looks like {leak.what}."
 
 
 def _is_schema(value: JsonValue) -> bool:
@@ -106,7 +113,7 @@ def _is_private(name: str) -> bool:
 
 
 def _closed(document: Document) -> Iterator[Problem]:
-    for _, name, path, _ in document.undeclared:
+    for _, name, path in document.undeclared():
         if not _is_private(name):
             yield pointer_to(*path, name), f"{quoted(name)} is no member that the format has here."
 
@@ -114,7 +121,7 @@ def _closed(document: Document) -> Iterator[Problem]:
 def _private(document: Document) -> Iterator[Problem]:
     said = "is private to the runtime that bound the source: it tells which thing is meant, or how to get at it."
     # Of every source, also of those that are too many: what leaks has to be told at once.
-    undeclared = ((path, name) for _, name, path, _ in document.undeclared if _is_private(name))
+    undeclared = ((path, name) for _, name, path in document.undeclared() if _is_private(name))
     for path, name in chain(undeclared, _in_schemas(document)):
         yield pointer_to(*path, name), f"{quoted(name)} {said}"
 

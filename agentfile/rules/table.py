@@ -25,7 +25,7 @@ __all__ = ["Check", "Document", "Problem", "Rule", "Severity"]
 
 Path: TypeAlias = tuple[str | int, ...]
 
-Unnamed: TypeAlias = tuple[type[Any], str, Path, str]
+Stray: TypeAlias = tuple[type[Any], str, Path]  # a member's name, with its object's class and path
 
 MOST_SOURCES = 30
 
@@ -65,23 +65,21 @@ class Document(dict[str, JsonValue]):
         return self.top.each("sources").first(MOST_SOURCES)
 
     @cached_property
-    def _unnamed(self) -> tuple[list[Unnamed], list[Unnamed]]:
-        found = unnamed(AgentFile, self)
-        closed = {model: plan(model).closed for model in {model for model, _, _ in found}}
-        looks = skeletons([name for _, name, _ in found])
-        told = [(model, name, path, look) for (model, name, path), look in zip(found, looks, strict=True)]
-        return [one for one in told if not closed[one[0]]], [one for one in told if closed[one[0]]]
+    def _strays(self) -> list[tuple[type[Any], Path, list[str]]]:
+        return unnamed(AgentFile, self)
 
-    @property
-    def unnamed(self) -> list[Unnamed]:
-        """Every member that the format does not name, where others may stand: the class of its object, its name, the
-        object's path, and the name's skeleton (`agentfile.lookalikes`)."""
-        return self._unnamed[0]
+    @cached_property
+    def looks(self) -> frozenset[str]:
+        """The skeletons (`agentfile.lookalikes`) of all members that the format does not name."""
+        return frozenset(skeletons([name for _, _, names in self._strays for name in names]))
 
-    @property
-    def undeclared(self) -> list[Unnamed]:
-        """The same of the objects where no others may stand."""
-        return self._unnamed[1]
+    def unnamed(self) -> Iterator[Stray]:
+        """Every member that the format does not name, where others may stand."""
+        return ((model, name, path) for model, path, names in self._strays if not plan(model).closed for name in names)
+
+    def undeclared(self) -> Iterator[Stray]:
+        """Every member that the format does not name, where no others may stand."""
+        return ((model, name, path) for model, path, names in self._strays if plan(model).closed for name in names)
 
 
 @dataclass(frozen=True)
