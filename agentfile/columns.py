@@ -40,7 +40,8 @@ class Places:
         return list(self.walk())
 
     def __iter__(self) -> Iterator[tuple[Holder, Path]]:
-        return zip(self.holders, self.paths, strict=True)
+        """Each with its path. Whoever has seen enough stops, and the paths of the rest are never made."""
+        return zip(self.holders, self.walk(), strict=True)
 
     def column(self, name: str, absent: Any = ABSENT) -> list[Any]:
         """What each of them has as its member `name`."""

@@ -20,7 +20,7 @@ from descriptor.strictjson import JsonValue
 
 _SHOWN = 1_000
 _MOST_SEARCHED = 2**17
-_APART = "\n|\n"
+_APART = "|"
 _SOUND: tuple[Problem, ...] = ()  # what nearly every member is: said without a generator
 
 Path = tuple[str | int, ...]

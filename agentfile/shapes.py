@@ -25,7 +25,7 @@ _KEY = "shape"
 _OTHER = "other"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class BareText:
     """Base of a class that stands for a text, where others of its kind stand for objects."""
 
@@ -148,11 +148,10 @@ def read(model: type[Model], value: JsonValue) -> Model:
 
 def _made(known: Plan, value: JsonValue) -> Any:
     # As its constructor would make it, which sets each field of a frozen class by a call; a file has thousands.
+    if not isinstance(value, dict):  # the rules have accepted it, so it is a text that stands for a model
+        return known.model(value)
     made = object.__new__(known.model)
     stated = made.__dict__
-    if not isinstance(value, dict):
-        stated["name"] = value  # the rules have accepted it, so it is a text that stands for a model
-        return made
     if known.defaults:
         stated.update(known.defaults)
     if not known.closed:
@@ -236,9 +235,7 @@ def _read(shape: Shape, value: JsonValue) -> Any:
         entries, of = value if isinstance(value, list) else [], shape.of
         if of is None:
             return tuple(entries)
-        # One value for every text that stands for the same: a list may be thousands of them.
-        texts = {text: _made(of(text), text) for text in {one for one in entries if isinstance(one, str)}}
-        return tuple([texts[entry] if isinstance(entry, str) else _made(of(entry), entry) for entry in entries])
+        return tuple([_made(of(entry), entry) for entry in entries])
     return value if shape.of is None else _made(shape.of(value), value)
 
 

@@ -131,8 +131,9 @@ _TELLING = re.compile(
 )
 _RANDOM = re.compile(r"(?=[\w+/=.~-]*\d)(?=[\w+/=.~-]*[A-Za-z])[\w+/=.~-]{12,}", re.ASCII)
 
-_IBAN = re.compile(r"(?<![\w])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?!\w)", re.ASCII)
-_CARD = re.compile(r"(?<![\w.,:+-])[3-6]\d{3}(?:[ -]?\d){9,15}(?![\w-]|[.,]\d)", re.ASCII)
+# The first character comes first, and what may not stand before it second, as above.
+_IBAN = re.compile(r"[A-Z](?<!\w[A-Z])[A-Z]\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?!\w)", re.ASCII)
+_CARD = re.compile(r"[3-6](?<![\w.,:+-][3-6])\d{3}(?:[ -]?\d){9,15}(?![\w-]|[.,]\d)", re.ASCII)
 _WALLET = re.compile(r"(?<!\w)(?:0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{38,58})(?!\w)", re.ASCII)
 _SAID_ACCOUNT = re.compile(
     r"\b(?:account|customer|tenant|subscription|client|member|user)[_ -]?(?:id|identifier|no\.?|number|#)"
@@ -163,9 +164,10 @@ _DIGIT = re.compile(r"\d", re.ASCII)
 _IN_IPV4 = re.compile(r"\.(?<=\d\.)\d{1,3}\.\d{1,3}\.\d", re.ASCII)
 _IN_IPV6 = re.compile(r":(?::|[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:)")
 _IN_HARDWARE = re.compile(r"[:-](?<=[0-9A-Fa-f]{2}[:-])[0-9A-Fa-f]{2}[:-]")
+_IN_PHONE = re.compile(r"[-. ](?<=\d{3}[-. ])\d{3}[-. ]\d{4}", re.ASCII)
 _IN_HOST_PORT = re.compile(r":(?<=[A-Za-z]:)\d\d", re.ASCII)
 _IN_WINDOWS_PATH = re.compile(r":(?<=[A-Za-z]:)(?:\\|/[UWP])|\\\\[\w.-]", re.ASCII)
-_IN_HOST = re.compile(rf"\.(?:{_HOST_ENDINGS}|{_PRIVATE_ENDINGS})(?![\w-]|\.\w)", re.ASCII)
+_IN_HOST = re.compile(rf"\.(?=[A-Za-z]{{2}})(?:{_HOST_ENDINGS}|{_PRIVATE_ENDINGS})(?![\w-]|\.\w)", re.ASCII)
 _WIDE = 16  # characters of a word from which on it may be a token
 
 Spans = Iterator[tuple[int, int]]
@@ -187,12 +189,15 @@ def leaks(text: str, name: str = "") -> Iterator[Leak]:
         yield from _addresses(text, name, digits)
     if digits:
         yield from _numbers(text, digits)
-    yield from credentials(text, name)
+    yield from _credentials(text, name, digits)
 
 
 def credentials(text: str, name: str = "") -> Iterator[Leak]:
     """What of it is a credential, as `leaks` tells it."""
-    digits = _digits(text)
+    return _credentials(text, name, _digits(text))
+
+
+def _credentials(text: str, name: str, digits: int) -> Iterator[Leak]:
     if "-----BEGIN" in text:
         yield from _all(Family.CREDENTIAL, "a key or certificate (PEM)", text, _PEM)
     if len(text) >= _WIDE and (digits >= 4 or any(mark in text for mark in _TOKEN_MARKS)):
@@ -258,7 +263,7 @@ def _addresses(text: str, name: str, digits: int) -> Iterator[Leak]:
         yield from _all(Family.ADDRESS, "a file-system path", text, _ROOTED_PATH)
     if "~" in text or "HOME" in text or "%\\" in text:
         yield from _all(Family.ADDRESS, "a file-system path", text, _HOME_PATH)
-    if _IN_WINDOWS_PATH.search(text):
+    if ("\\" in text or ":/" in text) and _IN_WINDOWS_PATH.search(text):
         yield from _all(Family.ADDRESS, "a file-system path", text, _WINDOWS_PATH)
 
 
@@ -314,7 +319,8 @@ def _numbers(text: str, digits: int) -> Iterator[Leak]:
     if _IN_HARDWARE.search(text):
         yield from _all(Family.ADDRESS, "a hardware address", text, _HARDWARE)
     if digits >= 8:
-        yield from _all(Family.ADDRESS, "a phone number", text, _PHONE)
+        if "+" in text or "(" in text or _IN_PHONE.search(text):
+            yield from _all(Family.ADDRESS, "a phone number", text, _PHONE)
         for match in _IBAN.finditer(text):
             if _is_iban(match[0].replace(" ", "")):
                 yield Leak(Family.ACCOUNT, "a bank account number (IBAN)", *match.span())

@@ -17,6 +17,7 @@ from agentfile.lookalikes import skeleton, skeletons
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.schemas import KEYWORDS
 from descriptor.errors import quoted
+from descriptor.levels import levels
 from descriptor.pointers import pointer_to
 from descriptor.strictjson import JsonValue
 
@@ -38,7 +39,6 @@ _PRIVATE = _OF_A_BINDING | frozenset(
         *("data", "rows", "lastsyncedat", "boundat"),
     )
 )
-_HOLDING = (dict, list)
 # The keywords of JSON Schema under which members are names in what is described.
 _NAMING = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired")
 
@@ -50,7 +50,7 @@ def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
     """
     for structure, path in document.top.each("sources").one("structure"):
         schema = structure.get("schema")
-        if _PRIVATE.isdisjoint(skeletons([*_names(schema)])):
+        if all(_PRIVATE.isdisjoint(skeletons([*names])) for names, _ in levels(schema)):
             continue
         left: list[tuple[JsonValue, Path, bool]] = [(schema, (*path, "schema"), False)]
         while left:
@@ -61,19 +61,6 @@ def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
                 if _is_private(name) and not (_is_schema(inner) and (names or skeleton(name) not in _OF_A_BINDING)):
                     yield at, name
                 left.append((inner, (*at, name), not names and name in _NAMING))
-
-
-def _names(value: JsonValue) -> set[str]:
-    """The names of all members in `value`, however deep."""
-    names: set[str] = set()
-    left = [value]
-    for one in left:
-        if isinstance(one, dict):
-            names.update(one)
-            left += [inner for inner in one.values() if inner and isinstance(inner, _HOLDING)]
-        elif isinstance(one, list):
-            left += [inner for inner in one if inner and isinstance(inner, _HOLDING)]
-    return names
 
 
 def _texts(source: Holder, path: Path) -> Iterator[tuple[str, Path]]:
