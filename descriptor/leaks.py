@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from heapq import merge
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import NamedTuple
 
@@ -226,7 +227,7 @@ def _begun(family: Family, what: str, text: str, pattern: re.Pattern[str], words
         yield from _all(family, what, text, pattern)
         return
     end = 0
-    for start in sorted(place for word in words if word in folded for place in _places(folded, word)):
+    for start in merge(*(_places(folded, word) for word in words if word in folded)):  # a text may hold very many
         match = pattern.match(text, start) if start >= end else None
         if match is not None:
             end = match.end()
