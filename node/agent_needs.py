@@ -110,7 +110,8 @@ def needs_lines(needs: dict[str, Any]) -> Iterator[str]:
     yield from _section("sign in for you to", [*_sign_in_rows(needs)], "sign in nowhere")
     yield from _section("work with", [_source_row(one) for one in needs["sources"]], "work with no files or folders")
     alone = [one for one in needs["triggers"] if one["unattended"]]
-    yield from _section("start it with nobody there", [(one["message"],) for one in alone], "start it only when asked")
+    title = "start it with nobody there, which this node does not"
+    yield from _section(title, [(one["message"],) for one in alone], "start it only when asked")
     yield ""
     yield "This node does none of that: it says what the agent does, and answers who asks."
     if needs["caveats"]:

@@ -129,7 +129,8 @@ ENCODING = Rule(
     1,
     Severity.ERROR,
     "The file is one JSON document in UTF-8, with each member once and numbers that a double holds.",
-    "Write the file as one JSON object, in UTF-8 without a byte order mark.",
+    "Write the file as one JSON object, in UTF-8 without a byte order mark; JSON has no comments, and no comma before "
+    "} or ].",
 )
 LIMITS = Rule(
     "S19.10",

@@ -60,6 +60,8 @@ AS_PEOPLE_HAVE_THEM: dict[str, tuple[bytes, int, str]] = {
     "a byte order mark": (b"\xef\xbb\xbf" + encoded(LEAST), 2, "begins with a byte order mark; save it as UTF-8"),
     "UTF-16": (json.dumps(LEAST).encode("utf-16"), 2, "is not UTF-8"),
     "a member twice": (encoded(LEAST)[:-1] + b', "name": "B"}', 2, "'name' stands twice in one object"),
+    "nothing": (b" \n", 2, "The file is empty."),
+    "comments": (b"// mine\n" + encoded(LEAST), 2, "JSON has no comments, and no comma before } or ]."),
     "no JSON": (b"name: Reader\n", 2, "Not JSON at line 1, column 1"),
     "a list": (b"[]", 2, "an `.agent` file is one JSON object"),
     "version 2": (encoded({**LEAST, "$schema": SCHEMA_V2, "name": 7}), 1, "This is a file of version 2"),
@@ -113,7 +115,7 @@ def test_needs_shows_what_it_would_reach_before_anything_else(home: Home, exampl
     assert "calls microsoft-outlook GET /me/messages" in text
     assert "microsoft-outlook  Mail.Read  for outlook.list_messages" in text
     assert "Invoice workbook (file)  read, cite, sync" in text
-    assert "start it with nobody there:" in text
+    assert "start it with nobody there, which this node does not:" in text
     assert "Because:  Sending on your behalf" in text
 
 
