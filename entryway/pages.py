@@ -17,23 +17,28 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qs
 
 import trio
 
+from descriptor.canonical import canonical
 from descriptor.digests import digest_of, parse_digest
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.strictjson import JsonValue, parse
 from descriptor.timestamps import format_timestamp
+from entryway.description import door_statement
 from entryway.errors import EntrywayError
 from entryway.exchanges import unavailable
 from entryway.http import Request, Response, response
 from entryway.router import NO_STORE, PLAIN_TYPE, Answer
 from entryway.snapshot import Fields, NonePublished, Published, Representation, Snapshot, validators
 from store import Version
+
+if TYPE_CHECKING:
+    from descriptor.projections.agentdoc import AgentDoc, Origin
 
 AGENTDOC, PAGE, ROOT = b"/.well-known/agentdoc.json", b"/.well-known/agentdoc", b"/"
 VERSIONS_KEPT = "The newest versions that this node has published and keeps."
@@ -210,18 +215,14 @@ def _digest(query: dict[str, list[str]], name: str) -> str:
 
 
 def _make(identity: Identity, snapshot: Published, kept: Sequence[Version], older: bool, now: float) -> _Made:
-    from descriptor.projections.agentdoc import Fetched, Observation, Origin, assemble  # noqa: PLC0415  # as said above
+    from descriptor.projections.agentdoc import Origin  # noqa: PLC0415  # as said above
     from entryway.page.content import content_of  # noqa: PLC0415  # as said above
     from entryway.page.render import agent_page  # noqa: PLC0415  # as said above
 
     origin = Origin(url="/.well-known/agent-descriptor.json", fetched_at=now)
     try:
-        history = Observation(VERSIONS_KEPT, now, versions_seen(kept, snapshot.seq, older=older))
-        door = Fetched(snapshot.accepting.canonical.encode(), Origin(url="/entryway", what=DOOR_SAYS, at=now))
-        card = Fetched(
-            snapshot.card.full.body, Origin(url="/.well-known/agent-card.json", fetched_at=now), _card_state(snapshot)
-        )
-        made = assemble(identity, now, snapshot.descriptor, origin, card=card, door=door, observations=[history])
+        history = versions_seen(kept, snapshot.seq, older=older)
+        made = own_agentdoc(identity, now, snapshot.descriptor, origin, snapshot.card.full.body, history)
     except DescriptorError as error:
         raise EntrywayError("NOT_FOUND", f"{error.message} The Descriptor itself is at {origin.url}.") from error
     page = agent_page(content_of(made.members))
@@ -232,12 +233,29 @@ def _make(identity: Identity, snapshot: Published, kept: Sequence[Version], olde
     )
 
 
-def _card_state(snapshot: Published) -> str:
+def own_agentdoc(
+    identity: Identity,
+    now: float,
+    descriptor: Descriptor,
+    origin: Origin,
+    card: bytes | None,
+    history: Mapping[str, JsonValue],
+) -> AgentDoc:
+    """The AgentDoc of the agent that assembles it. `card`: as it is served; `history`: as `versions_seen` has it.
+
+    Raises DescriptorError.
+    """
+    from descriptor.projections.agentdoc import Fetched, Observation, Origin, assemble  # noqa: PLC0415  # as said above
     from descriptor.projections.card_signature import verify_card  # noqa: PLC0415  # as said above
 
-    card = parse(snapshot.card.full.body, max_bytes=len(snapshot.card.full.body))
-    members = card if isinstance(card, dict) else {}
-    return verify_card(members, snapshot.descriptor.subject_id or "").state.value
+    fetched = None
+    if card is not None:
+        members = parse(card, max_bytes=len(card))
+        state = verify_card(members if isinstance(members, dict) else {}, identity.id).state.value
+        fetched = Fetched(card, Origin(url="/.well-known/agent-card.json", fetched_at=now), state)
+    door = Fetched(canonical(door_statement(descriptor.members)), Origin(url="/entryway", what=DOOR_SAYS, at=now))
+    seen = Observation(VERSIONS_KEPT, now, history)
+    return assemble(identity, now, descriptor, origin, card=fetched, door=door, observations=[seen])
 
 
 def _make_changes(before: bytes, after: bytes) -> Representation:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from descriptor.canonical import canonical
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import Identity, decode_public
-from descriptor.projections.agentdoc import AgentDoc, Fetched, Observation, Origin, assemble
+from descriptor.projections.agentdoc import AgentDoc, Observation, Origin, assemble
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
-from entryway.description import door_statement
-from entryway.pages import DOOR_SAYS, MOST_VERSIONS, VERSIONS_KEPT, versions_seen
+from entryway.pages import MOST_VERSIONS, own_agentdoc, versions_seen
 from node.errors import NodeError
 from node.peers import pinned_form
 from store import Reader
@@ -30,18 +28,19 @@ _HISTORY = "The newest versions that this node fetched, verified and keeps; the 
 _REPORTED = "What this node noticed while it followed the agent."
 
 
-def own(reader: Reader | None, identity: Identity, now: float) -> AgentDoc:
-    """The AgentDoc of this node's agent. Raises NodeError NOT_PUBLISHED, StoreError and DescriptorError."""
+def own(reader: Reader | None, identity: Identity, card: bytes | None, now: float) -> AgentDoc:
+    """The AgentDoc of this node's agent. `card`: the one that is served; `None` where none is.
+
+    Raises NodeError NOT_PUBLISHED, StoreError and DescriptorError.
+    """
     version = reader.current(identity.id) if reader else None
     if reader is None or version is None:
         raise NodeError("NOT_PUBLISHED", "Nothing is published yet: agent-node publish FILE")
     data = reader.artifact(version.digest)
     assert data is not None  # the store keeps what its current version names
     kept, older = reader.history(identity.id, MOST_VERSIONS)
-    seen = Observation(VERSIONS_KEPT, now, versions_seen(kept, version.seq, older=older is not None))
-    descriptor = Descriptor.read(data)
-    door = Fetched(canonical(door_statement(descriptor.members)), Origin(what=DOOR_SAYS, at=now))
-    return assemble(identity, now, descriptor, Origin(what=_OWN, at=now), door=door, observations=[seen])
+    history = versions_seen(kept, version.seq, older=older is not None)
+    return own_agentdoc(identity, now, Descriptor.read(data), Origin(what=_OWN, at=now), card, history)
 
 
 def of_other(

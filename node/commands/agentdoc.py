@@ -12,6 +12,7 @@ from descriptor.projections.agentdoc_check import MAX_BYTES, Checked, check
 from descriptor.projections.agentdoc_looked import object_of, objects_in
 from descriptor.strictjson import parse
 from node.assembly import at_hand, of_other, own
+from node.commands.projections import served_card
 from node.commands.versions import kept_versions
 from node.console import Console, columns, operator_command, read_input
 from node.errors import Exit, NodeError
@@ -51,7 +52,7 @@ def agentdoc_command(console: Console, target: str | None, file: str | None, sou
     peers = [] if target is None else known_peers(console)
     with kept_versions(console) as reader:
         made = (
-            own(reader, keys.identity, now)
+            own(reader, keys.identity, served_card(console), now)
             if target is None
             else of_other(reader, peers, target.strip(), keys.identity, now)
         )

@@ -46,7 +46,7 @@ def card_command(console: Console, save: str | None) -> None:
     The card is generated and signed; it is never edited. While no node runs it is made from the store, and names no
     address but the public_url of the settings, for a node that does not run listens nowhere.
     """
-    served = _served_card(console)
+    served = served_card(console)
     data = card_bytes(_current(console), _serving(console), console.keys().identity) if served is None else served
     members = _object(data, "The card")
     _tell(console, members, made_from(members), save, data)
@@ -119,7 +119,7 @@ def drift_command(console: Console, target: str | None, against: str | None) -> 
     Exit 0 when they agree, 1 when they do not.
     """
     if target is None:
-        data = _served_card(console)
+        data = served_card(console)
         if data is None:
             raise NodeError(
                 "NODE_UNREACHED", "No node runs here, so no card is served. `agent-node run` starts it.", Exit.UNREACHED
@@ -276,7 +276,7 @@ async def _awaited(asking: Callable[[str], Awaitable[Value]], url: str) -> Value
     return await asking(url)
 
 
-def _served_card(console: Console) -> bytes | None:
+def served_card(console: Console) -> bytes | None:
     """The card of the running node; None when none runs. Raises NodeError."""
     console.home.check()
     node = running(console.home)
