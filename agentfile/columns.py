@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from typing import Any
 
 from agentfile import forms
@@ -47,10 +47,6 @@ class Places:
         """What each of them has as its member `name`."""
         return [holder.get(name, absent) for holder in self.holders]
 
-    @cached_property
-    def _chosen(self) -> dict[tuple[str, str, bool], Places]:
-        return {}
-
     def one(self, name: str) -> Places:
         """The objects that their members `name` are."""
         inner = [value for value in self.column(name) if isinstance(value, dict)]
@@ -63,16 +59,12 @@ class Places:
 
     def first(self, count: int) -> Places:
         """No more of them than `count`."""
-        return Places(self.holders[:count], lambda: self.paths[:count])
+        return Places(self.holders[:count], lambda: islice(self.walk(), count))
 
     def where(self, name: str, value: str, *, differs: bool = False) -> Places:
         """Those whose member `name` is `value`; `differs`: the others."""
-        found = self._chosen.get((name, value, differs))
-        if found is None:
-            chosen = [(holder.get(name) == value) is not differs for holder in self.holders]
-            found = Places(list(compress(self.holders, chosen)), lambda: compress(self.paths, chosen))
-            self._chosen[name, value, differs] = found
-        return found
+        chosen = [(holder.get(name) == value) is not differs for holder in self.holders]
+        return Places(list(compress(self.holders, chosen)), lambda: compress(self.walk(), chosen))
 
     def _paths_of_each(self, name: str) -> Iterator[Path]:
         for holder, path in self:

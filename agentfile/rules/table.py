@@ -36,7 +36,8 @@ class Document(dict[str, JsonValue]):
     @cached_property
     def top(self) -> Places:
         """The file itself."""
-        return Places([self], lambda: [()])
+        # Of a copy, so that nothing here leads back to the document, and it goes as soon as it has been read.
+        return Places([dict(self)], lambda: [()])
 
     @cached_property
     def blueprint(self) -> Places:
@@ -46,6 +47,10 @@ class Document(dict[str, JsonValue]):
     def tools(self) -> Places:
         """The tools that are objects."""
         return self.blueprint.each("tools")
+
+    @cached_property
+    def nango_tools(self) -> Places:
+        return self.tools.where("kind", "nango")
 
     @cached_property
     def parameters(self) -> Places:

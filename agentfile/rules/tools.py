@@ -58,7 +58,7 @@ def _kinds(document: Document) -> Iterator[Problem]:
 
 def _nango_target(document: Document) -> Iterator[Problem]:
     return problems(
-        document.tools.where("kind", "nango"),
+        document.nango_tools,
         columns.text("provider", required=True, filled=True),
         columns.text("endpoint", required=True, filled=True),
     )
@@ -91,7 +91,7 @@ def _webhook(document: Document) -> Iterator[Problem]:
 
 def _nango(document: Document) -> Iterator[Problem]:
     return problems(
-        document.tools.where("kind", "nango"),
+        document.nango_tools,
         columns.flag("requiresUserAuth", required=True),
         columns.word("method", NANGO_METHODS),
         columns.texts("scopes"),
@@ -100,7 +100,7 @@ def _nango(document: Document) -> Iterator[Problem]:
 
 
 def _endpoint(document: Document) -> Iterator[Problem]:
-    tools = document.tools.where("kind", "nango")
+    tools = document.nango_tools
     for place, endpoint in enumerate(tools.column("endpoint")):
         if isinstance(endpoint, str) and _ABSOLUTE.match(endpoint):
             yield (

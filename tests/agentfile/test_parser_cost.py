@@ -153,3 +153,16 @@ def test_a_personal_export_of_years_is_read() -> None:
 
 def broken(data: bytes) -> list[tuple[str, str]]:
     return [(finding.rule, finding.pointer) for finding in parse(data).findings]
+
+
+def test_a_file_that_was_read_leaves_nothing_behind_for_the_garbage_collector() -> None:
+    """What a large file took is free as soon as nobody holds it, and not when Python next looks for rings."""
+    data = encoded(WHOLE)
+    parse(data)
+    gc.collect()
+    gc.disable()
+    try:
+        parse(data)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
