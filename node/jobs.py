@@ -172,11 +172,11 @@ class Workshop:
         if self._has_room(job):
             self._give_turn(job)
         try:
-            await self._add(job)
+            begun = await self._add(job)
         except BaseException:  # raised again: what is no row is no job
             self._leave(job)
             raise
-        self._nursery.start_soon(self._work, job)
+        self._nursery.start_soon(self._work, job, begun)
         return job.task_id
 
     async def ended(self, task_id: str) -> Payload:
@@ -221,8 +221,8 @@ class Workshop:
 
     # One job.
 
-    async def _work(self, job: _Live) -> None:
-        waited = not job.turn.is_set()
+    async def _work(self, job: _Live, begun: bool) -> None:
+        """Does one job. `begun`: its row says so already."""
         ending: Ending | None = None
         began = trio.current_time()
         with job.scope:
@@ -232,7 +232,7 @@ class Workshop:
             await job.turn.wait()
             began = trio.current_time()
             job.state = after(job.state, TaskState.WORKING)
-            if waited:
+            if not begun:
                 await self._begun(job)
             seconds = _least(job.handler.seconds, job.order.bounds.seconds)
             job.scope.deadline = min(job.scope.deadline, began + seconds)
@@ -309,7 +309,8 @@ class Workshop:
 
     # The disk.
 
-    async def _add(self, job: _Live) -> None:
+    async def _add(self, job: _Live) -> bool:
+        """Makes a job a row. Returns whether the row says that it is begun: it may get its turn meanwhile."""
         now = round(self._clock(), 3)
         began = now if job.turn.is_set() else None
         state = TaskState.SUBMITTED if began is None else TaskState.WORKING
@@ -322,6 +323,7 @@ class Workshop:
             raise EntrywayError("AGENT_UNAVAILABLE", "The job could not be kept just now. Ask again later.") from error
         if not new:
             raise EntrywayError("INVALID_ENVELOPE", "The envelope is not taken.")
+        return began is not None
 
     async def _begun(self, job: _Live) -> None:
         now = round(self._clock(), 3)

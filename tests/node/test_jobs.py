@@ -253,6 +253,26 @@ async def test_no_more_run_than_may_and_the_first_that_may_goes_first(tmp_path: 
             assert (await one.workshop.ended(task_id))["status"] == "completed"
 
 
+async def test_a_job_that_gets_its_turn_while_it_is_made_a_row_is_a_row_that_was_begun(tmp_path: Path) -> None:
+    async with bench(tmp_path, Jobs(jobs_parallel=1)) as one:
+        await one.begin("r-1")
+        begun: list[str] = []
+
+        async def second() -> None:
+            begun.append(await one.begin("r-2"))
+
+        async with trio.open_nursery() as nursery:
+            async with one.kept._writing:
+                await one.behind.end("r-1", Completed(1))
+                await one.settled(lambda: one.kept._writing.statistics().tasks_waiting == 1)
+                nursery.start_soon(second)  # behind the end of the first, which leaves its place to this one
+                await one.settled(lambda: one.kept._writing.statistics().tasks_waiting == 2)
+        await one.settled(lambda: "r-2" in one.behind.begun)
+        row = one.row(begun[0])
+        assert (row.state, row.began_at is None) == ("working", False)
+        await one.behind.end("r-2", Completed(1))
+
+
 async def test_beyond_the_queue_a_caller_is_told_when_to_come_back(tmp_path: Path) -> None:
     async with bench(tmp_path, Jobs(jobs_parallel=1, jobs_waiting=2)) as one:
         for number in range(3):
