@@ -19,7 +19,7 @@ from node.commands.versions import kept_versions
 from node.console import Console
 from node.errors import Exit, NodeError
 from node.identity import Keys
-from node.targets import TRIED, find, known_peers
+from node.targets import TRIED, find, known_peers, refused
 
 UNREACHED = frozenset({"UNREACHABLE", "TIMEOUT"})
 UNREADABLE = frozenset({"BAD_TARGET", "TOO_LARGE"})
@@ -47,12 +47,14 @@ def _declared(console: Console, keys: Keys) -> SealingKey | None:
 class Meant:
     """Where to ask, tried in order, and the agent that is meant; `None` where nothing says which.
 
-    `kept`: its Descriptor as it is kept here, for an agent that tells nobody who it is; `None` for none.
+    `kept`: its Descriptor as it is kept here, for an agent that tells nobody who it is; `None` for none. `unheard`: as
+    in `Target`.
     """
 
     urls: tuple[str, ...]
     agent_id: str | None
     kept: bytes | None = field(default=None, repr=False)
+    unheard: str | None = None
 
 
 def meant(console: Console, target: str, agent_id: str | None) -> Meant:
@@ -66,7 +68,7 @@ def meant(console: Console, target: str, agent_id: str | None) -> Meant:
     if found.agent_id is not None and agent_id not in (None, found.agent_id):
         raise NodeError("ANOTHER_AGENT", f"{target} is the agent {found.agent_id}, and --id names another.")
     named = agent_id or found.agent_id or _pinned(console, found.urls)
-    return Meant(found.urls, named, None if named is None else _kept(console, named))
+    return Meant(found.urls, named, None if named is None else _kept(console, named), found.unheard)
 
 
 def _check_id(agent_id: str) -> None:
@@ -101,7 +103,7 @@ def _kept(console: Console, agent_id: str) -> bytes | None:
 async def discovered(caller: Caller, who: Meant) -> Agent:
     """The agent that is meant, at the first of its addresses that answers.
 
-    Raises ClientError, and NodeError AGENT_NOT_NAMED.
+    Raises ClientError, and NodeError AGENT_NOT_NAMED; UNREACHABLE and TIMEOUT of a name that is no handle either.
     """
     *others, last = who.urls
     for url in others:
@@ -110,7 +112,12 @@ async def discovered(caller: Caller, who: Meant) -> Agent:
         except ClientError as error:
             if error.code not in UNREACHED:
                 raise
-    return await _named(caller, last, who)
+    try:
+        return await _named(caller, last, who)
+    except ClientError as error:
+        if error.code not in UNREACHED or who.unheard is None:
+            raise
+        raise refused(error, who.unheard) from error
 
 
 async def _named(caller: Caller, url: str, who: Meant) -> Agent:

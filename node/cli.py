@@ -12,6 +12,8 @@ import sys
 
 import click
 
+from node.groups import Group
+
 # The command, and where it is: the module of node.commands and the function in it.
 COMMANDS = {
     "init": "home",
@@ -51,7 +53,7 @@ COMMANDS = {
 }
 
 
-class Table(click.Group):
+class Table(Group):
     """A group that imports a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -42,7 +42,7 @@ from entryway.requests import Means
 from entryway.roster import enforced
 from entryway.routes import Entryway
 from entryway.server import Server
-from entryway.snapshot import Damaged, Published, Snapshot, card_representation, published
+from entryway.snapshot import Damaged, NonePublished, Published, Snapshot, card_representation, published
 from node.addresses import listen, urls
 from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
 from node.bounds import feed_limits, follow_limits, knock_limits, registry_limits, server_limits
@@ -389,6 +389,8 @@ class Daemon:
         snapshot = self._entryway.snapshot
         digest = snapshot.descriptor.digest if isinstance(snapshot, Published) else None
         log.info("ready", id=self._settled.keys.identity.id, url=self._urls()[0], digest=digest)
+        if isinstance(snapshot, NonePublished):
+            log.warning("nothing_published", remedy="agent-node publish FILE")
         self._notifier.ready(f"listening on {self._urls()[0]}")
         self._settled.on_ready(self._urls())
 

@@ -63,6 +63,11 @@ class Home:
             raise NodeError("HOME_UNUSABLE", f"{named}: there is no such user.", Exit.UNREADABLE) from error
 
     @property
+    def named(self) -> str:
+        """What a command has to be told to find this home: ` --home DIR`; nothing for the platform's own place."""
+        return "" if self.path == user_state_path("agent-node") else f" --home {shlex.quote(str(self.path))}"
+
+    @property
     def config(self) -> Path:
         """`node.toml`."""
         return self.path / "node.toml"
@@ -247,7 +252,10 @@ def sync_directory(path: Path) -> None:
 def unusable(path: Path, error: OSError) -> NodeError:
     """What an operator is told about a path of the home that the system refuses."""
     if isinstance(error, FileNotFoundError):
-        return NodeError("HOME_MISSING", f"There is no home at {path}; make one with: agent-node init")
+        return NodeError(
+            "HOME_MISSING",
+            f"There is no home at {path}; make one with: agent-node init, or name yours with --home or {VARIABLE}.",
+        )
     return NodeError("HOME_UNUSABLE", f"{error.filename or path} cannot be used: {error.strerror}.")
 
 

@@ -170,7 +170,8 @@ def _write(path: Path, text: str, *, replace: bool) -> None:
 def _exists(home: Home) -> NodeError:
     return NodeError(
         "IDENTITY_EXISTS",
-        f"{home.path} holds an identity already, and a key is never overwritten; choose another home.",
+        f"{home.path} holds an identity already, and a key is never overwritten. What it says of itself is "
+        f"changed in {home.config}; a second agent gets a home of its own: agent-node init --home DIR",
     )
 
 

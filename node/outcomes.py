@@ -12,11 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from descriptor.strictjson import JsonValue
 from descriptor.view import Money
+from entryway.admission import Reason
 from entryway.client import Accepted, Completed, Failed, Outcome, Refused
 from entryway.verdict import shown
 from node.console import Console
 from node.typed import written
 
+NOT_LET_IN: Mapping[str, str] = {
+    Reason.ALLOWLIST: "Only callers whom its owner added are let in; give the owner that id.",
+    Reason.NEGOTIATED: "Who is let in is arranged with its owner beforehand; give the owner that id.",
+    Reason.CLOSED: "Nobody new is let in.",
+    Reason.REVOKED: "It was let in once, and is no more.",
+    Reason.BUSY: "As many have knocked today as are taken in a day. Knock tomorrow.",
+}
+"""What a refusal at the door means, and what to do about it."""
 LONGEST = 2_000  # characters of one thing that an agent says
 TOLD = frozenset({"code", "message", "decided_by", "retryable"})
 """The members of a refusal that are told in words of their own, wherever it is told."""

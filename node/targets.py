@@ -6,9 +6,13 @@ claims it has; and what answers there has to be that agent. Source: binding 7 an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import TypeVar
+
+import trio
 
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import decode_public
@@ -20,16 +24,24 @@ from node.peers import State, pinned_form
 from node.sightings import peer_document
 from store import Reader, StoreError
 
+EXITS = {"BAD_TARGET": Exit.UNREADABLE, "UNREACHABLE": Exit.UNREACHED, "TIMEOUT": Exit.UNREACHED}
+"""How a command ends that could not ask, by the code of the ClientError; with NO where it is not named here."""
 TRIED = (State.VERIFIED, State.UNREACHABLE, State.GONE)
 """States of peers that are tried: it is they who answered once, and they may answer again."""
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where to ask, and the agent that has to answer; None when it may be anyone. `urls` are tried in order."""
+    """Where to ask, and the agent that has to answer; None when it may be anyone. `urls` are tried in order.
+
+    `unheard`: the name that is asked as a host because no peer has it as a handle; None for what cannot be a handle.
+    """
 
     urls: tuple[str, ...]
     agent_id: str | None = None
+    unheard: str | None = field(default=None, compare=False)
 
 
 def find(console: Console, text: str) -> Target:
@@ -40,14 +52,46 @@ def find(console: Console, text: str) -> Target:
     text = text.strip()
     if _is_id(text):
         return _peer(text, [peer for peer in known_peers(console) if peer["id"] == text], "id")
-    if not any(char in text for char in ":/[]"):
+    bare = not any(char in text for char in ":/[]")
+    if bare:
         named = [peer for peer in known_peers(console) if _has_handle(peer, text)]
         if named:
             return _peer(text, named, "handle")
     try:
-        return Target((target_url(text),))
+        return Target((target_url(text),), unheard=text if bare and not _is_address(text) else None)
     except ClientError as error:
         raise NodeError(error.code, error.message, Exit.UNREADABLE) from error
+
+
+def answered(target: Target, asking: Callable[[str], Awaitable[Value]]) -> Value:
+    """What is answered at the first address of a target at which anybody answers, in a loop of its own.
+
+    Raises NodeError.
+    """
+    *others, last = target.urls
+    for url in others:
+        try:
+            return trio.run(_awaited, asking, url)
+        except ClientError as error:
+            if EXITS.get(error.code) is not Exit.UNREACHED:
+                raise refused(error) from error
+    try:
+        return trio.run(_awaited, asking, last)
+    except ClientError as error:
+        raise refused(error, target.unheard) from error
+
+
+async def _awaited(asking: Callable[[str], Awaitable[Value]], url: str) -> Value:
+    return await asking(url)
+
+
+def refused(error: ClientError, unheard: str | None = None) -> NodeError:
+    """What an operator is told when no answer came; of a name that is `unheard`, that it is no peer's handle either."""
+    exit_code = EXITS.get(error.code, Exit.NO)
+    message = error.message
+    if unheard is not None and exit_code is Exit.UNREACHED:
+        message += " Nor was an agent with that handle heard on the network: `agent-node peers` lists who was."
+    return NodeError(error.code, message, exit_code)
 
 
 def known_peers(console: Console) -> Sequence[Mapping[str, object]]:
@@ -86,6 +130,14 @@ def _peer(text: str, named: Sequence[Mapping[str, object]], kind: str) -> Target
 def _has_handle(peer: Mapping[str, object], text: str) -> bool:
     handle = peer["handle"]
     return isinstance(handle, str) and pinned_form(handle) == pinned_form(text)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_id(text: str) -> bool:

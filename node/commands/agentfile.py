@@ -27,6 +27,7 @@ from descriptor.strictjson import JsonValue
 from node.agent_needs import needs_document, needs_lines
 from node.console import Console, finding_lines, operator_command, read_input
 from node.errors import Exit, NodeError
+from node.groups import Group
 from node.spreadsheets import parts_in
 
 _TOLD = {
@@ -38,7 +39,7 @@ _TOLD = {
 _MOST_SHOWN = 10  # sheets
 
 
-@click.group("agentfile")
+@click.group("agentfile", cls=Group)
 def agentfile_command() -> None:
     """Look at `.agent` files, and turn one into a draft Descriptor.
 

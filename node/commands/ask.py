@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import trio
 
 from descriptor.keys import Identity, decode_public
 from descriptor.strictjson import JsonValue
-from entryway.client import Answer, ClientError, ask
+from entryway.admission import Status
+from entryway.client import Answer, ask
 from entryway.exchanges import NEED_SIGNATURE
 from entryway.verdict import shown
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
-from node.targets import Target, find
+from node.outcomes import NOT_LET_IN
+from node.targets import answered, find
 
-EXITS = {"BAD_TARGET": Exit.UNREADABLE, "UNREACHABLE": Exit.UNREACHED, "TIMEOUT": Exit.UNREACHED}
 # Members of a payload that are shown in another form, or not at all.
 _TOLD_ALREADY = frozenset(
     {"status", "digest", "agent_version", "size", "published_at", "description", "not_stated", "left_out"}
@@ -58,7 +58,7 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
     number = int(exchange) if exchange.isascii() and exchange.isdecimal() and len(exchange) < 10 else exchange
     identity = console.keys().identity if number in NEED_SIGNATURE else None
     found = find(console, target)
-    answer = _answer(found, number, expected_id or found.agent_id, identity)
+    answer = answered(found, lambda url: _ask(url, number, expected_id or found.agent_id, identity))
     if save is not None and answer.verified and answer.descriptor is not None:
         _save(Path(save), answer.descriptor)
     elif save is not None:
@@ -77,25 +77,6 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
     console.result(document, _lines(answer))
     if not answer.verified:
         raise SystemExit(Exit.NO)
-
-
-def _answer(target: Target, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
-    try:
-        return trio.run(_ask_any, target, exchange, expected_id, identity)
-    except ClientError as error:
-        raise NodeError(error.code, error.message, EXITS.get(error.code, Exit.NO)) from error
-
-
-async def _ask_any(target: Target, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
-    """The answer of the first address of the target at which anybody answers."""
-    *others, last = target.urls
-    for url in others:
-        try:
-            return await _ask(url, exchange, expected_id, identity)
-        except ClientError as error:
-            if EXITS.get(error.code) is not Exit.UNREACHED:
-                raise
-    return await _ask(last, exchange, expected_id, identity)
 
 
 async def _ask(url: str, exchange: int | str, expected_id: str | None, identity: Identity | None) -> Answer:
@@ -120,7 +101,18 @@ def _lines(answer: Answer) -> list[str]:
     facts += [("status", answer.status or "not stated")]
     if answer.digest is not None:
         facts += [("agent_version", answer.agent_version or "not stated"), ("digest", answer.digest)]
-    return [*columns(facts), *_said(answer), "", *columns(rows), "", verdict]
+    return [*columns(facts), *_said(answer), *_standing(answer), "", *columns(rows), "", verdict]
+
+
+def _standing(answer: Answer) -> Iterator[str]:
+    """What an answer of the door means for this home's agent."""
+    payload = (answer.envelope or {}).get("payload")
+    told = payload if isinstance(payload, dict) else {}
+    if answer.status == Status.WAITING:
+        yield "Its owner has yet to decide; exchange 5 says how it stands."
+    reason = told.get("reason")
+    if answer.status == Status.REFUSED and isinstance(reason, str) and reason in NOT_LET_IN:
+        yield NOT_LET_IN[reason]
 
 
 def _said(answer: Answer) -> Iterator[str]:

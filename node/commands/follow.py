@@ -11,14 +11,14 @@ import trio
 
 from descriptor.keys import decode_public
 from descriptor.timestamps import format_timestamp
-from entryway.client import Answer, ClientError, ask, target_url
+from entryway.client import ClientError, ask
 from entryway.feed import Announced, Message, judge_event, listen
 from entryway.verdict import shown
-from node.commands.ask import EXITS
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
 from node.following import follow_document
 from node.operate import change, running
+from node.targets import answered, find, refused
 from store import Follow, Reader, Store
 
 
@@ -26,12 +26,12 @@ from store import Follow, Reader, Store
 @click.argument("target")
 @operator_command
 def follow_command(console: Console, target: str) -> None:
-    """Follow the agent at TARGET (a URL, or HOST:PORT): keep every version it publishes from now on.
+    """Follow the agent at TARGET: keep every version it publishes from now on.
 
-    The agent is asked first and has to verify; from then on its id is followed, wherever it answers.
+    TARGET is a URL, HOST:PORT, or the handle or id of an agent that was heard on the network. The agent is asked first
+    and has to verify; from then on its id is followed, wherever it answers.
     """
-    url = _url(target)
-    agent_id = _verified(url)
+    url, agent_id = _verified(console, target)
     if agent_id == console.agent_id():
         raise NodeError("INPUT_INVALID", "That is this node's own agent, which does not follow itself.")
     document = change(
@@ -87,10 +87,9 @@ def follows_command(console: Console) -> None:
 def watch_command(console: Console, target: str, after: int | None) -> None:
     """Print what the agent at TARGET announces, as it comes, until it is interrupted.
 
-    With --json each event is one line: the signed envelope as it came.
+    TARGET is what follow takes. With --json each event is one line: the signed envelope as it came.
     """
-    url = _url(target)
-    agent_id = _verified(url)
+    url, agent_id = _verified(console, target)
 
     async def heard(message: Message) -> None:
         if console.as_json:
@@ -105,34 +104,24 @@ def watch_command(console: Console, target: str, after: int | None) -> None:
     try:
         trio.run(listen, url, after, heard)
     except ClientError as error:
-        raise NodeError(error.code, error.message, EXITS.get(error.code, Exit.NO)) from error
+        raise refused(error) from error
     except KeyboardInterrupt:
         return
     raise NodeError("UNREACHABLE", f"{url} ended the stream.", Exit.UNREACHED)
 
 
-def _url(target: str) -> str:
-    try:
-        return target_url(target)
-    except ClientError as error:
-        raise NodeError(error.code, error.message, EXITS.get(error.code, Exit.NO)) from error
-
-
-def _verified(url: str) -> str:
-    """The id of the agent at `url`, when everything it says of itself holds."""
-
-    async def asking() -> Answer:
-        return await ask(url, clock=time.time)
-
-    try:
-        answer = trio.run(asking)
-    except ClientError as error:
-        raise NodeError(error.code, error.message, EXITS.get(error.code, Exit.NO)) from error
+def _verified(console: Console, target: str) -> tuple[str, str]:
+    """Where the agent at TARGET answers, and its id, when everything it says of itself holds. Raises NodeError."""
+    found = find(console, target)
+    answer = answered(found, lambda url: ask(url, expected_id=found.agent_id, clock=time.time))
     agent_id = (answer.envelope or {}).get("from")
     if not answer.verified or not isinstance(agent_id, str):
         reasons = " ".join(answer.reasons.values())
-        raise NodeError("NOT_VERIFIED", f"What answers at {url} does not verify. {reasons} See `agent-node ask {url}`.")
-    return agent_id
+        raise NodeError(
+            "NOT_VERIFIED",
+            f"What answers at {answer.target} does not verify. {reasons} See `agent-node ask {answer.target}`.",
+        )
+    return answer.target, agent_id
 
 
 def _follow_on_the_store(store: Store, agent_id: str, url: str) -> dict[str, object]:

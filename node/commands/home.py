@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 
 import click
@@ -74,8 +75,9 @@ def init_command(
         {"id": keys.identity.id, "home": str(home.path), "config": str(home.config), "draft": str(home.draft)},
         (
             f"This agent is {keys.identity.id}.",
-            f"Its home is {home.path}. Keep a copy: agent-node backup DEST. Who has the keys in it is the agent.",
-            f"Edit {home.draft}, then: agent-node publish {home.draft}",
+            f"Its home is {home.path}. Who has the keys in it is the agent, and nobody can make them again.",
+            f"Keep a copy: agent-node backup{home.named} DEST",
+            f"Edit {home.draft}, then: agent-node publish{home.named} {shlex.quote(str(home.draft))}",
         ),
     )
 

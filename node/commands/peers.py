@@ -169,7 +169,7 @@ def _told(peer: Mapping[str, object] | None) -> object:
 
 def _lines(peers: Peers) -> list[str]:
     if not peers:
-        return ["Nobody was heard yet. `agent-node doctor` says whether the network can be heard."]
+        return ["Nobody was heard yet. A node hears others while it runs; `agent-node doctor` says whether it can."]
     rows = [("state", "handle", "agent_version", "address", "id")]
     for one in peers:
         handle, agent_version, agent_id = (_text(one[name]) for name in ("handle", "agent_version", "id"))

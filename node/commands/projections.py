@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
 import click
-import trio
 
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
@@ -21,15 +20,14 @@ from descriptor.projections.serving import BY_DIGEST, Serving
 from descriptor.signatures import Signature
 from descriptor.strictjson import JsonValue, parse
 from descriptor.view import view
-from entryway.client import CARD_BYTES, ClientError, ask, card, fetch
+from entryway.client import CARD_BYTES, ask, card, fetch
 from entryway.verdict import shown
-from node.commands.ask import EXITS
 from node.commands.versions import kept, kept_versions
 from node.console import Console, columns, operator_command, read_input
 from node.errors import Exit, NodeError
 from node.operate import running
 from node.projecting import card_bytes, serving_at
-from node.targets import Target, find
+from node.targets import Target, answered, find
 
 Value = TypeVar("Value")
 
@@ -243,37 +241,18 @@ def _bytes_of(console: Console, reference: Reference, target: str | None) -> byt
         return _kept(console, reference.digest).data
     if target == "-" or Path(target).is_file():
         return read_input(target)
-    return _reached(find(console, target), lambda url: fetch(url, reference.digest))
+    return answered(find(console, target), lambda url: fetch(url, reference.digest))
 
 
 def _served_at(console: Console, text: str) -> tuple[dict[str, JsonValue], Descriptor]:
     """The card that is served at a target, and the Descriptor that is, verified. Raises NodeError."""
     found = find(console, text)
-    answer = _reached(found, lambda url: ask(url, expected_id=found.agent_id, clock=time.time))
+    answer = answered(found, lambda url: ask(url, expected_id=found.agent_id, clock=time.time))
     if answer.error is not None:
         raise NodeError("REFUSED", f"{answer.target} refused: {shown(str(answer.error.get('message')))}")
     if not answer.verified or answer.descriptor is None:
         raise NodeError("NOT_VERIFIED", f"What is served there does not verify; see `agent-node ask {text}`.")
-    return _object(_reached(Target((answer.target,)), card), "The card"), Descriptor.read(answer.descriptor)
-
-
-def _reached(target: Target, asking: Callable[[str], Awaitable[Value]]) -> Value:
-    """What is answered at the first address of a target at which anybody answers. Raises NodeError."""
-    *others, last = target.urls
-    for url in others:
-        try:
-            return trio.run(_awaited, asking, url)
-        except ClientError as error:
-            if EXITS.get(error.code) is not Exit.UNREACHED:
-                raise NodeError(error.code, error.message) from error
-    try:
-        return trio.run(_awaited, asking, last)
-    except ClientError as error:
-        raise NodeError(error.code, error.message, EXITS.get(error.code, Exit.NO)) from error
-
-
-async def _awaited(asking: Callable[[str], Awaitable[Value]], url: str) -> Value:
-    return await asking(url)
+    return _object(answered(Target((answer.target,)), card), "The card"), Descriptor.read(answer.descriptor)
 
 
 def served_card(console: Console) -> bytes | None:

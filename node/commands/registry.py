@@ -10,12 +10,12 @@ import click
 import trio
 
 from descriptor.digests import digest_of
-from entryway.client import Answer, ClientError, ask, register, registered, target_url
+from entryway.client import ClientError, ask, register, registered, target_url
 from entryway.verdict import shown
-from node.commands.ask import EXITS
 from node.commands.versions import kept_versions
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
+from node.targets import EXITS, answered, find
 
 Value = TypeVar("Value")
 
@@ -50,14 +50,17 @@ def register_command(console: Console, target: str) -> None:
 def compare_command(console: Console, target: str, registry: str | None) -> None:
     """Compare what the agent at TARGET serves with the copies that are kept here and, if asked, in a registry.
 
+    TARGET is a URL, HOST:PORT, or the handle or id of an agent that was heard on the network.
     Copies that disagree are reported and never merged: only the agent's operator can say which one is meant.
     Exit 0 when all agree, 1 when they do not.
     """
-    url = _url(target)
-    answer = _reached(lambda: _ask(url))
+    found_at = find(console, target)
+    answer = answered(found_at, lambda url: ask(url, expected_id=found_at.agent_id, clock=time.time))
     agent_id = (answer.envelope or {}).get("from")
     if not answer.verified or not isinstance(agent_id, str) or answer.digest is None:
-        raise NodeError("NOT_VERIFIED", f"What is served at {url} does not verify; see `agent-node ask {url}`.")
+        raise NodeError(
+            "NOT_VERIFIED", f"What is served at {answer.target} does not verify; see `agent-node ask {answer.target}`."
+        )
     copies = {"served": answer.digest, "kept": _kept(console, agent_id)}
     if registry is not None:
         place = _url(registry)
@@ -76,10 +79,6 @@ def _kept(console: Console, agent_id: str) -> str | None:
     with kept_versions(console) as reader:
         current = reader.current(agent_id) if reader else None
     return None if current is None else current.digest
-
-
-async def _ask(url: str) -> Answer:
-    return await ask(url, clock=time.time)
 
 
 def _url(target: str) -> str:

@@ -14,7 +14,7 @@ from descriptor.errors import quoted
 from descriptor.strictjson import JsonValue
 from descriptor.view import View
 from descriptor.view.values import Offering
-from entryway.admission import Reason, Status
+from entryway.admission import Status
 from entryway.client import Accepted, Agent, Budget, Caller, ClientError, Completed, Outcome, Parcel, Work
 from entryway.requests import refusal_payload
 from entryway.sealing import Way
@@ -23,15 +23,8 @@ from node import typed
 from node.callers import Meant, caller_of, discovered, meant, told
 from node.console import Console, operator_command
 from node.errors import Exit, NodeError
-from node.outcomes import LONGEST, TOLD, beside, outcome_document, refusal_lines, write_value
+from node.outcomes import LONGEST, NOT_LET_IN, TOLD, beside, outcome_document, refusal_lines, write_value
 
-NOT_LET_IN: Mapping[str, str] = {
-    Reason.ALLOWLIST: "Only callers whom its owner added are let in; give the owner that id.",
-    Reason.NEGOTIATED: "Who is let in is arranged with its owner beforehand; give the owner that id.",
-    Reason.CLOSED: "Nobody new is let in.",
-    Reason.REVOKED: "It was let in once, and is no more.",
-    Reason.BUSY: "As many have knocked today as are taken in a day. Knock tomorrow.",
-}
 NOTHING = "none"  # the --authority that allows nothing at all
 
 

@@ -15,6 +15,7 @@ from entryway.roster import LONGEST_NOTE, MOST_HOURLY, Enforced, Stance, enforce
 from node.commands.versions import kept_versions
 from node.console import Console, columns, operator_command, read_input
 from node.errors import NodeError
+from node.groups import Group
 from node.operate import change
 from node.roster import RosterKeeper, knock_document, roster_document, unapplied_admission
 
@@ -23,7 +24,7 @@ _MISFIT = "The Descriptor that is published does not fit this roster; publish on
 NOTE = click.option("--note", help=f"Why, for yourself: {LONGEST_NOTE} characters at most.")
 
 
-@click.group("roster")
+@click.group("roster", cls=Group)
 def roster_command() -> None:
     """Say who may come in: one document, signed with this agent's key.
 

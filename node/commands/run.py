@@ -70,7 +70,7 @@ def _greet(console: Console, urls: Sequence[str]) -> None:
         "",
         f"This agent answers at {' and '.join(urls)}",
         "Three things to try from another terminal:",
-        f"  curl -s {local}/.well-known/agent-descriptor.json | sha256sum",
+        f"  curl -sS {local}/.well-known/agent-descriptor.json | sha256sum",
         f"  {program} ask {local}",
         f"  {program} status --home {shlex.quote(str(console.home.path))}",
         "Ctrl-C stops it.",

@@ -19,7 +19,9 @@ def status_command(console: Console) -> None:
     node = running(console.home)
     if node is None:
         raise NodeError(
-            "NODE_NOT_RUNNING", f"No node runs in {console.home.path}. Start it: agent-node run", Exit.UNREACHED
+            "NODE_NOT_RUNNING",
+            f"No node runs in {console.home.path}. Start it: agent-node run{console.home.named}",
+            Exit.UNREACHED,
         )
     with closing(node.client):
         document = node.ask("GET", "/status")
@@ -28,8 +30,20 @@ def status_command(console: Console) -> None:
         if isinstance(value, dict):  # what a part of the node says of itself
             del flat[name]
             flat |= {f"{name}: {inner}": one for inner, one in value.items()}
-    rows = []
-    for name, value in flat.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else "not stated" if value is None else str(value)
-        rows.append((name.replace("_", " "), shown))
-    console.result(document, columns(rows))
+    console.result(document, columns([(name.replace("_", " "), _shown(value)) for name, value in flat.items()]))
+
+
+def _shown(value: object) -> str:
+    """A value for people, who read no Python."""
+    match value:
+        case None:
+            return "not stated"
+        case bool():
+            return "yes" if value else "no"
+        case [] | {}:
+            return "none"
+        case list():
+            return ", ".join(map(_shown, value))
+        case dict():
+            return "; ".join(f"{name or 'everywhere'}: {_shown(one)}" for name, one in value.items())
+    return str(value)

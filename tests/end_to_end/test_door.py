@@ -115,6 +115,15 @@ def test_ask_knocks_with_this_homes_key_and_says_where_it_stands() -> None:
         assert "not stated: " in shown
 
 
+def test_ask_says_what_a_refusal_at_the_door_means() -> None:
+    with fresh_home() as home, fresh_home() as asking:
+        published(home, draft(access={"admission": "allowlist", "schemes": []}))
+        with running(home) as node:
+            for exchange in "35":
+                shown = command("ask", node.url, "--exchange", exchange, home=asking).out.decode()
+                assert "Only callers whom its owner added are let in" in shown
+
+
 def test_ask_signs_nothing_for_an_agent_that_is_not_the_one_it_should_be() -> None:
     with node() as one, fresh_home() as asking:
         ended = command("ask", one.url, "--exchange", "3", "--id", BOB.id, home=asking)

@@ -22,9 +22,9 @@ def publish(node: Node, agent_version: str) -> None:
 
 
 def follow(node: Node, host: Host, handle: str) -> None:
-    """Follows a peer on another host, once it is a verified neighbor."""
-    seen = becomes(node, handle, "verified")
-    ended = command("follow", f"http://{seen['addresses'][0]}", home=node.home, within=host.within)
+    """Follows a peer on another host by its handle, once it is a verified neighbor."""
+    becomes(node, handle, "verified")
+    ended = command("follow", handle, home=node.home, within=host.within)
     assert ended.exit_code == 0, ended
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,18 @@ from tests.node.parts import damage, digests, draft, filled, identity_of, new_ho
 def test_the_commands_of_the_binding_are_there() -> None:
     named = {"init", "run", "status", "check", "publish", "rollback", "history", "show", "diff", "ask", "doctor"}
     assert named | {"backup", "restore", "roster", "knocks"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["pubish"], "publish"), (["roster", "admitt"], "admit"), (["agentfile", "imprt"], "import")],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else value,
+)
+def test_of_a_command_that_nobody_knows_the_nearest_is_named(arguments: list[str], meant: str) -> None:
+    end = told(*arguments)
+    assert (end.exit_code, f"Did you mean '{meant}'?" in end.err) == (2, True)
+    assert f"Did you mean '{meant}'?" in told(*arguments, "--json").error()["message"]
+    assert "Did you mean" not in told("xyzzy").err
 
 
 def every_command() -> Iterator[click.Command]:
@@ -311,6 +324,23 @@ def test_init_makes_a_home_that_publishes(tmp_path: Path) -> None:
     document = verified_document(told("show", "--raw", home=home).out.encode())
     assert document["subject"] == {"id": identity_of(home).id, "handle": "paperwork.home"}
     assert (document["acts_for"], document["agent_version"]) == ("person", "7")
+
+
+@pytest.mark.parametrize("name", ["h", "a home"])
+def test_what_init_says_comes_next_works_as_it_is_printed(tmp_path: Path, name: str) -> None:
+    lines = told("init", "--acts-for", "person", home=Home(tmp_path / name)).out.splitlines()
+    commands = [line.split(": agent-node ", 1)[1] for line in lines if ": agent-node " in line]
+    backup, publish = (
+        shlex.split(command.replace("DEST", shlex.quote(str(tmp_path / "copy")))) for command in commands
+    )
+    assert (backup[0], publish[0]) == ("backup", "publish")
+    assert told(*publish).exit_code == 0
+    assert told(*backup).exit_code == 0
+
+
+def test_the_platforms_own_home_needs_no_naming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert "--home" not in told("init", "--acts-for", "person").out
 
 
 def test_the_first_draft_can_be_published_as_it_is(tmp_path: Path) -> None:

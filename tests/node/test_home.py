@@ -111,7 +111,8 @@ def test_a_home_below_a_file_cannot_be_made(tmp_path: Path) -> None:
 
 def test_a_missing_home_is_said_to_be_missing(tmp_path: Path) -> None:
     home = Home(tmp_path / "absent")
-    assert "agent-node init" in refused("HOME_MISSING", home.check).message
+    message = refused("HOME_MISSING", home.check).message
+    assert all(way in message for way in ("agent-node init", "--home", "AGENT_NODE_HOME"))
     refused("HOME_MISSING", home.lock().__enter__)
 
 

@@ -98,6 +98,29 @@ def test_without_a_home_an_address_is_asked_all_the_same(tmp_path: Path) -> None
     assert refused(nowhere, OWNER.id).code == "PEER_UNKNOWN"
 
 
+# Commands that take a TARGET take all of it.
+
+
+@pytest.mark.parametrize("name", ["ann.home", OWNER.id])
+@pytest.mark.parametrize("command", ["ask", "follow", "watch", "compare", "request", "drift"])
+def test_every_command_asks_a_peer_at_its_addresses(console: Console, command: str, name: str) -> None:
+    put(console, replace(ANN, addresses=("127.0.0.1:1", "[::1]:1")))
+    error = told(command, name, "--json", home=console.home).error()
+    assert (error["code"], "[::1]:1" in error["message"]) == ("UNREACHABLE", True)
+
+
+@pytest.mark.parametrize("command", ["ask", "follow", "watch", "compare", "request", "drift"])
+def test_of_a_name_that_is_neither_host_nor_handle_both_are_said(console: Console, command: str) -> None:
+    error = told(command, "nobody.invalid", "--json", home=console.home).error()
+    assert error["code"] == "UNREACHABLE"
+    assert "nobody.invalid" in error["message"] and "agent-node peers" in error["message"]
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1", "127.0.0.1:1", "[::1]:1", "http://127.0.0.1:1"])
+def test_an_address_is_no_handle(console: Console, text: str) -> None:
+    assert find(console, text).unheard is None
+
+
 # The command that shows them, where no node runs.
 
 
