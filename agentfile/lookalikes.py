@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 LONGEST = 1_000
 """How many characters of a text are looked at: a name has fewer, and no message shows more."""
+_AT_ONCE = 25  # names
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[A-Za-z]")
@@ -35,15 +37,19 @@ def skeleton(name: str) -> str:
     >>> skeleton("credential_Ref"), skeleton("ｃredentialＲef"), skeleton("сrеdentialRef")
     ('credentialref', 'credentialref', 'credentialref')
     """
-    return skeletons([name])[0]
+    (only,) = skeletons([name])
+    return only
 
 
-def skeletons(names: Sequence[str]) -> list[str]:
-    """The skeleton of each name, worked out for all of them at once."""
-    joined = "\n".join(name[:LONGEST].replace("\n", " ") for name in names)
-    # What is all ASCII is its own NFKD.
-    plain = joined.lower() if joined.isascii() else _as_drawn(unicodedata.normalize("NFKD", joined).casefold())
-    return _NOT_DRAWN.sub("", plain.replace("_", "")).split("\n") if names else []
+def skeletons(names: Iterable[str]) -> Iterator[str]:
+    """The skeleton of each name, worked out for many of them at once; not for all, since one may be eighteen times as
+    long as its name."""
+    left = iter(names)
+    while some := list(islice(left, _AT_ONCE)):
+        joined = "\n".join([name[:LONGEST].replace("\n", " ") for name in some])
+        # What is all ASCII is its own NFKD.
+        plain = joined.lower() if joined.isascii() else _as_drawn(unicodedata.normalize("NFKD", joined).casefold())
+        yield from _NOT_DRAWN.sub("", plain.replace("_", "")).split("\n")
 
 
 def disguised(text: str) -> str | None:

@@ -24,6 +24,7 @@ from descriptor.strictjson import JsonValue
 from descriptor.timestamps import parse_timestamp
 
 _VERSION = re.compile(r"v?[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?")
+_LONGEST = 1_000  # characters of a version
 _NAMED = frozenset(skeleton(name) for model in planned(AgentFile) for name in plan(model).names)
 _BINDINGS = ("sourcebinding", "sourcebindings")  # as their skeletons
 
@@ -59,7 +60,7 @@ def _emoji(document: Document) -> Iterator[Problem]:
 
 def _version(document: Document) -> Iterator[Problem]:
     version = document.get("version")
-    if isinstance(version, str) and version and not _VERSION.fullmatch(version):
+    if isinstance(version, str) and version and not (len(version) <= _LONGEST and _VERSION.fullmatch(version)):
         yield "/version", f"`version` is {forms.shown(version)}, which nobody can tell from a later one."
 
 

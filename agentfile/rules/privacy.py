@@ -50,7 +50,7 @@ def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
     """
     for structure, path in document.top.each("sources").one("structure"):
         schema = structure.get("schema")
-        if all(_PRIVATE.isdisjoint(skeletons([*names])) for names, _ in levels(schema)):
+        if all(_PRIVATE.isdisjoint(skeletons(names)) for names, _ in levels(schema)):
             continue
         left: list[tuple[JsonValue, Path, bool]] = [(schema, (*path, "schema"), False)]
         while left:

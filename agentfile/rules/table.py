@@ -28,6 +28,7 @@ Path: TypeAlias = tuple[str | int, ...]
 Stray: TypeAlias = tuple[type[Any], str, Path]  # a member's name, with its object's class and path
 
 MOST_SOURCES = 30
+_LONGEST_NAME = 40
 
 
 class Document(dict[str, JsonValue]):
@@ -75,8 +76,10 @@ class Document(dict[str, JsonValue]):
 
     @cached_property
     def looks(self) -> frozenset[str]:
-        """The skeletons (`agentfile.lookalikes`) of all members that the format does not name."""
-        return frozenset(skeletons([name for _, _, names in self._strays for name in names]))
+        """The skeletons (`agentfile.lookalikes`) of all members that the format does not name, but for long ones: no
+        name of the format, or of a binding, is."""
+        names = (name for _, _, names in self._strays for name in names)
+        return frozenset(look for look in skeletons(names) if len(look) <= _LONGEST_NAME)
 
     def unnamed(self) -> Iterator[Stray]:
         """Every member that the format does not name, where others may stand."""
