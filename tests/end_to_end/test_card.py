@@ -162,19 +162,6 @@ def test_the_card_that_is_shown_is_the_one_that_is_served(node: Node, home: Home
     assert (tmp_path / "card.json").read_bytes() == node.get(CARD).body
 
 
-def test_the_agentdoc_that_is_shown_is_the_one_that_is_served_but_for_when_and_where_it_was_made(
-    node: Node, home: Home
-) -> None:
-    shown, served = told("agentdoc", "--json", home=home).document(), node.get("/.well-known/agentdoc.json").json()
-    assert [one["id"] for one in shown["sources"]] == ["descriptor", "card", "door", "observed-1"]
-    for document in (shown, served):
-        del document["assembled_at"], document["signatures"]
-        for source in document["sources"]:
-            for name in ("at", "fetched_at", *(("url", "what") if source["id"] == "descriptor" else ())):
-                source.pop(name, None)
-    assert shown == served
-
-
 def test_the_drift_of_a_running_node_is_looked_for_over_the_network(node: Node, home: Home) -> None:
     for arguments in ((), (node.url,)):
         document = told("drift", *arguments, "--json", home=home).document()
