@@ -137,15 +137,6 @@ class Daemon:
                 opened.enter_context(listener)
                 for listener in listen(self._settings.http.host, self._settings.http.port)
             ]
-            self._vicinity = Vicinity(
-                identity.id,
-                self._settings,
-                listeners,
-                reader.peers(),
-                self._kept.write,
-                time.time,
-                self._following.hint,
-            )
             self._projector = Projector(identity, lambda: serving_at(self._urls(), self._settings.http.public_url))
             self._entryway = Entryway(
                 identity,
@@ -157,12 +148,7 @@ class Daemon:
                 body_limit=limits.entryway_body,
                 request_limit=limits.request_body,
                 registry=self._registry,
-                means=Means(
-                    self._settled.keys.sealing,
-                    KeptSenders(archive, self._vicinity.unwritten),
-                    self._workshop,
-                    precedence,
-                ),
+                means=Means(self._settled.keys.sealing, KeptSenders(archive), self._workshop, precedence),
             )
             self._addresses = AddressLimits(
                 limits.answers_per_second,
@@ -176,6 +162,15 @@ class Daemon:
             self._socket = home.socket.stat().st_ino
             opened.callback(remove_socket, home, self._socket)
             self._entryway.private = self._settings.discovery.visibility == PRIVATE
+            self._vicinity = Vicinity(
+                identity.id,
+                self._settings,
+                listeners,
+                reader.peers(),
+                self._kept.write,
+                time.time,
+                self._following.hint,
+            )
             async with behind, trio.open_nursery() as nursery:
                 await nursery.start(self._heed_signals, nursery.cancel_scope)
                 nursery.start_soon(self._tell_watchdog)

@@ -129,10 +129,6 @@ class Neighborhood:
         """How many records are in a state now."""
         return sum(sighting.state.state is state for sighting in self._sightings.values())
 
-    def unwritten(self, agent_id: str) -> bytes | None:
-        """The Descriptor of a peer that has just verified; `None` once it is on the disk."""
-        return self._book.unwritten(agent_id)
-
     def forget(self, agent_id: str) -> bool:
         """Forgets a peer and the handle that is pinned to it; if it is heard, it is met anew. False: unknown."""
         if not self._book.drop(agent_id) and agent_id not in self._keys:

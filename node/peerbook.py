@@ -44,7 +44,6 @@ class PeerBook:
         self._write = write
         self._to_write: dict[str, bytes | None] = {}
         self._to_drop: set[str] = set()
-        self._on_the_way: Mapping[str, bytes | None] = {}
         self._changed = trio.Event()
         self._proven = trio.Event()
         self._flushed_at = -math.inf
@@ -54,10 +53,6 @@ class PeerBook:
         """What verified last of an agent; None when nothing ever did."""
         peer = None if agent_id is None else self.rows.get(agent_id)
         return None if peer is None or peer.digest is None else Kept(peer.agent_version, peer.digest)
-
-    def unwritten(self, agent_id: str) -> bytes | None:
-        """The Descriptor of an agent that has just verified; `None` once it is on the disk."""
-        return self._to_write.get(agent_id) or self._on_the_way.get(agent_id)
 
     def put(self, peer: Peer) -> None:
         """The row of an agent is this from now on."""
@@ -118,7 +113,7 @@ class PeerBook:
         self._changed, self._proven = trio.Event(), trio.Event()
         rows = [(self.rows[one], descriptor) for one, descriptor in self._to_write.items()]
         drops = self._to_drop
-        self._on_the_way, self._to_write, self._to_drop = self._to_write, {}, set()
+        self._to_write, self._to_drop = {}, set()
         if not rows and not drops:
             return
 

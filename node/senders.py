@@ -9,7 +9,7 @@ Source: binding 5 (`reply_key`), 7 and 8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 
 from descriptor.document import Descriptor
@@ -22,21 +22,16 @@ from store import Reader
 
 
 class KeptSenders:
-    """The senders whose Descriptors are kept. Implements `entryway.requests.Senders`.
+    """The senders whose Descriptors are in the store. Implements `entryway.requests.Senders`."""
 
-    `unwritten`: the Descriptor of a peer that has just verified and is not in the store yet.
-    """
-
-    def __init__(self, archive: StoreArchive, unwritten: Callable[[str], bytes | None]) -> None:
+    def __init__(self, archive: StoreArchive) -> None:
         self._archive = archive
-        self._unwritten = unwritten
 
     async def descriptor(self, agent_id: str) -> Mapping[str, JsonValue] | None:
         """The Descriptor of an agent; `None` when none is kept. Raises EntrywayError AGENT_UNAVAILABLE."""
-        fresh = self._unwritten(agent_id)
         kept = await self._archive.read(lambda reader: _kept(reader, agent_id))
         found: Descriptor | None = None
-        for data in kept if fresh is None else [fresh, *kept]:
+        for data in kept:
             one = _own(data, agent_id)
             if one is not None and (found is None or _is_later(one, found)):
                 found = one

@@ -82,10 +82,6 @@ class Vicinity:
         revision = self._neighborhood.revision
         return {"revision": revision} | ({} if since == revision else {"peers": self._neighborhood.document()})
 
-    def unwritten(self, agent_id: str) -> bytes | None:
-        """The Descriptor of a peer that has just verified; `None` once it is on the disk."""
-        return self._neighborhood.unwritten(agent_id)
-
     def forget(self, agent_id: str) -> bool:
         """Forgets a peer and the handle that is pinned to it. False when it is not known."""
         return self._neighborhood.forget(agent_id)

@@ -40,14 +40,14 @@ def kept(store: Store, data: bytes, agent_id: str = OTHER.id) -> None:
     store.keep(agent_id, Copy(data, digest_of(data), "1", NOW), current=lambda _before: True)
 
 
-async def known(path: Path, agent_id: str = OTHER.id, unwritten: bytes | None = None) -> Any:
-    """The `does` of what is known of an agent. `unwritten`: what it has just shown."""
+async def known(path: Path, agent_id: str = OTHER.id) -> Any:
+    """The `does` of what is known of an agent."""
     with Reader.open(path) as reader:
         archive = StoreArchive(reader, OWNER.id)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(archive.run)
             try:
-                members = await KeptSenders(archive, lambda _: unwritten).descriptor(agent_id)
+                members = await KeptSenders(archive).descriptor(agent_id)
             finally:
                 nursery.cancel_scope.cancel()
         return None if members is None else members["does"]
@@ -90,13 +90,6 @@ async def test_what_the_agent_itself_did_not_sign_is_not_known(data: bytes, stor
     assert await known(path) == "reads"
 
 
-async def test_who_has_just_verified_is_known_before_he_is_in_the_store(store: Store, path: Path) -> None:
-    fresh = of_version("2", "reads anew")
-    assert await known(path, unwritten=fresh) == "reads anew"
-    kept(store, of_version("1", "reads"))
-    assert await known(path, unwritten=fresh) == "reads anew"
-
-
 async def test_what_is_damaged_is_unavailable_and_not_unknown(nursery: trio.Nursery, store: Store, path: Path) -> None:
     data = of_version("1", "reads")
     kept(store, data)
@@ -105,6 +98,6 @@ async def test_what_is_damaged_is_unavailable_and_not_unknown(nursery: trio.Nurs
         archive = StoreArchive(reader, OWNER.id)
         nursery.start_soon(archive.run)
         with pytest.raises(EntrywayError) as raised:
-            await KeptSenders(archive, lambda _: None).descriptor(OTHER.id)
+            await KeptSenders(archive).descriptor(OTHER.id)
         assert raised.value.code == "AGENT_UNAVAILABLE"
         nursery.cancel_scope.cancel()
