@@ -20,6 +20,7 @@ from descriptor.strictjson import JsonValue
 
 _SHOWN = 1_000
 _MOST_SEARCHED = 2**17
+_APART = "|"
 _SOUND: tuple[Problem, ...] = ()  # what nearly every member is: said without a generator
 
 Path = tuple[str | int, ...]
@@ -46,23 +47,6 @@ def is_pricing(value: JsonValue) -> bool:
     return isinstance(value, dict) and isinstance(value.get("kind"), str)
 
 
-def one(holder: Holder, name: str, path: Path = ()) -> Iterator[tuple[Holder, Path]]:
-    """The member when it is an object, with its path; otherwise nothing."""
-    value = holder.get(name)
-    if isinstance(value, dict):
-        yield value, (*path, name)
-
-
-def each(holder: Holder, name: str, path: Path = ()) -> Iterator[tuple[Holder, Path]]:
-    """The objects in the member when it is a list, each with its path; otherwise nothing."""
-    value = holder.get(name)
-    if isinstance(value, list):
-        place = (*path, name)
-        for index, entry in enumerate(value):
-            if isinstance(entry, dict):
-                yield entry, (*place, index)
-
-
 def shown(value: JsonValue) -> str:
     """A value in a message: short, and no secret."""
     return described(value[:_SHOWN] if isinstance(value, str) else value)
@@ -80,12 +64,28 @@ def searched(
             room = max(0, room - len(value))
 
 
-def searched_all(texts: Iterable[str]) -> Iterator[Leak | None]:
-    """The first thing that each text gives away, in the first 131,072 characters of them all."""
+def given_away(texts: Sequence[str]) -> Iterator[tuple[int, Leak]]:
+    """The first thing that each text gives away, with its place in `texts`.
+
+    Looked at are the first 131,072 characters of them all. Nearly always nothing is, so that is asked first.
+    """
+    if not gives_away(texts):
+        return
     room = _MOST_SEARCHED
-    for text in texts:
-        yield next(leaks(text[:room]), None)
-        room = max(0, room - len(text))
+    for place, text in enumerate(texts):
+        if room <= 0:
+            return
+        leak = next(leaks(text[:room]), None)
+        room -= len(text)
+        if leak is not None:
+            yield place, leak
+
+
+def gives_away(texts: Iterable[str]) -> bool:
+    """Whether any of these texts may give something away: all of them are searched at once, unless they are long."""
+    # Between two texts stands what ends whatever a search could see in both.
+    joined = _APART.join(dict.fromkeys(texts))
+    return len(joined) > _MOST_SEARCHED or any(leaks(joined))
 
 
 def word(holder: Holder, name: str, path: Path, words: Sequence[str], *, required: bool = False) -> Iterable[Problem]:

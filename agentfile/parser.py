@@ -91,7 +91,8 @@ def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
         value = parse_json(data, max_bytes=max_bytes, max_depth=max_depth)
     except DescriptorError as error:
         rule = LIMITS if error.code in _OUT_OF_LIMITS else ENCODING
-        return Parsed(None, _findings(rule, [(error.pointer or "", error.message)]))
+        said = error.message if rule is LIMITS or data.strip() else "The file is empty."
+        return Parsed(None, _findings(rule, [(error.pointer or "", said)]))
     if refused := _findings(TOP, top_problems(value)):
         return Parsed(None, refused)
     document = Document(value if isinstance(value, dict) else {})

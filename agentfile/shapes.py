@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
+from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
 from descriptor.strictjson import JsonValue
@@ -24,7 +25,7 @@ _KEY = "shape"
 _OTHER = "other"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class BareText:
     """Base of a class that stands for a text, where others of its kind stand for objects."""
 
@@ -33,13 +34,14 @@ class BareText:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a member holds. `of`: the class of an object or entry in it; `None`: plain JSON, or texts in a list.
+    """What a member holds. `of`: the plan of an object or entry in it; `None`: plain JSON, or texts in a list.
 
-    `name`: the member's name where the field's does not give it. `fits`: a value that does not fit stays in `other`;
-    without it, the rules have refused what does not.
+    `models`: all that these may be. `name`: the member's name where the field's does not give it. `fits`: a value that
+    does not fit stays in `other`; without it, the rules have refused what does not.
     """
 
-    of: Callable[[JsonValue], type[Any]] | None = None
+    of: Callable[[JsonValue], Plan] | None = None
+    models: tuple[Plan, ...] = ()
     many: bool = False
     name: str | None = None
     fits: Callable[[JsonValue], bool] | None = None
@@ -52,12 +54,14 @@ def shaped(shape: Shape) -> Mapping[str, Shape]:
 
 def one(model: type[Any], fits: Callable[[JsonValue], bool] | None = None) -> Mapping[str, Shape]:
     """The member is an object."""
-    return shaped(Shape(lambda _: model, fits=fits))
+    known = plan(model)
+    return shaped(Shape(lambda _: known, (known,), fits=fits))
 
 
 def each(model: type[Any]) -> Mapping[str, Shape]:
     """The member is a list of objects."""
-    return shaped(Shape(lambda _: model, many=True))
+    known = plan(model)
+    return shaped(Shape(lambda _: known, (known,), many=True))
 
 
 def each_of(
@@ -65,13 +69,16 @@ def each_of(
 ) -> Mapping[str, Shape]:
     """The member is a list of objects whose member `by` says which model each is. `text`: of an entry that is text."""
 
-    def choose(entry: JsonValue) -> type[Any]:
-        if text is not None and isinstance(entry, str):
-            return text
-        word = entry.get(by) if isinstance(entry, dict) else None
-        return models.get(word, otherwise) if isinstance(word, str) else otherwise
+    plans, other = {word: plan(model) for word, model in models.items()}, plan(otherwise)
+    bare = other if text is None else plan(text)
 
-    return shaped(Shape(choose, many=True))
+    def choose(entry: JsonValue) -> Plan:
+        if isinstance(entry, dict):
+            word = entry.get(by)
+            return plans.get(word, other) if isinstance(word, str) else other
+        return bare
+
+    return shaped(Shape(choose, (*plans.values(), other), many=True))
 
 
 TEXTS = shaped(Shape(many=True))
@@ -89,26 +96,24 @@ class Member:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a model names: its `members` in its order, by their names too.
+    """What `model` names: its `members` in its order, by their names too.
 
-    `nested`: the names of the members that hold models, of which class their objects are, and whether they are lists.
+    `nested`: of each member that holds models its name, what plan its objects have, whether it is a list, and the
+    names in which all these plans agree.
+    `direct`: the fields of the members that are read as they are, whatever they are, by the members' names.
     `defaults`: of its fields that have one, but `other`. `closed`: it has no `other`.
     """
 
+    model: type[Any]
     members: tuple[Member, ...]
     by_name: Mapping[str, Member]
-    nested: tuple[tuple[str, Callable[[JsonValue], type[Any]], bool], ...]
+    nested: tuple[tuple[str, Callable[[JsonValue], Plan], bool, frozenset[str]], ...]
     names: frozenset[str]
+    direct: Mapping[str, str]
     defaults: Mapping[str, Any]
     closed: bool
 
 
-def plan(model: type[Any]) -> Plan:
-    """The plan of `model`, which is a dataclass."""
-    return _plan(model)  # type: ignore[arg-type]  # mypy has it that a class cannot be hashed
-
-
-@cache
 def _plan(model: Any) -> Plan:
     named = [one for one in fields(model) if one.name != _OTHER]
     shapes = [(one.name, one.metadata.get(_KEY, Shape())) for one in named]
@@ -116,32 +121,64 @@ def _plan(model: Any) -> Plan:
         Member(field, shape.name or _camel(field), shape, plain=shape.of is None and not shape.many)
         for field, shape in shapes
     )
-    nested = tuple((one.name, one.shape.of, one.shape.many) for one in members if one.shape.of is not None)
+    nested = tuple(
+        (one.name, one.shape.of, one.shape.many, _common(one.shape)) for one in members if one.shape.of is not None
+    )
     by_name = {member.name: member for member in members}
+    direct = {one.name: one.field for one in members if one.plain and one.shape.fits is None}
     defaults = {one.name: one.default for one in named if one.default is not MISSING}
-    return Plan(members, by_name, nested, frozenset(by_name), defaults, closed=len(named) == len(fields(model)))
+    closed = len(named) == len(fields(model))
+    return Plan(model, members, by_name, nested, frozenset(by_name), direct, defaults, closed)
+
+
+def _common(shape: Shape) -> frozenset[str]:
+    """What every model in it names as a member that holds no model: of an object with no others nothing is unnamed."""
+    return frozenset.intersection(*(one.names.difference(name for name, *_ in one.nested) for one in shape.models))
+
+
+plan: Callable[[type[Any]], Plan] = cache(_plan)  # type: ignore[assignment]  # mypy: a class cannot be hashed
+"""The plan of a model, which is a dataclass."""
 
 
 def read(model: type[Model], value: JsonValue) -> Model:
     """`value`, which the rules have accepted, as a `model`."""
-    if issubclass(model, BareText):
-        return model(str(value))
-    known = plan(model)
-    found: dict[str, Any] = {}
-    other: dict[str, JsonValue] = {}
-    for name, inner in value.items() if isinstance(value, dict) else ():
+    made: Model = _made(plan(model), value)
+    return made
+
+
+def _made(known: Plan, value: JsonValue) -> Any:
+    # As its constructor would make it, which sets each field of a frozen class by a call; a file has thousands.
+    if not isinstance(value, dict):  # the rules have accepted it, so it is a text that stands for a model
+        return known.model(value)
+    made = object.__new__(known.model)
+    stated = made.__dict__
+    if known.defaults:
+        stated.update(known.defaults)
+    if not known.closed:
+        stated[_OTHER] = {}
+    direct = known.direct
+    for name, inner in value.items():
+        if name in direct:
+            stated[direct[name]] = inner
+            continue
         member = known.by_name.get(name)
         if member is None or (member.shape.fits is not None and not member.shape.fits(inner)):
-            other[name] = inner
+            stated[_OTHER][name] = inner
         else:
-            found[member.field] = inner if member.plain else _read(member.shape, inner)
-    if not known.closed:
-        found[_OTHER] = other
-    # As its constructor would make it, which sets each field of a frozen class by a call; a file has thousands.
-    made = object.__new__(model)
-    made.__dict__.update(known.defaults)
-    made.__dict__.update(found)
+            stated[member.field] = inner if member.plain else _read(member.shape, inner)
     return made
+
+
+def planned(model: type[Any]) -> set[type[Any]]:
+    """`model` and every model in it."""
+    found: set[type[Any]] = set()
+    left = [model]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += (inner.model for member in plan(one).members for inner in member.shape.models)
+    return found
 
 
 def write(value: object) -> JsonValue:
@@ -156,33 +193,33 @@ def write(value: object) -> JsonValue:
     return {**named, **{name: inner for name, inner in getattr(value, _OTHER, {}).items() if name not in named}}
 
 
-def unnamed(model: type[Any], members: Mapping[str, JsonValue]) -> list[tuple[type[Any], str, Path]]:
-    """Every member that `model` and the models in it do not name, wherever they describe an object in `members`.
-
-    Each with the class of its object and the object's path. `members`: any JSON.
-    """
-    found: list[tuple[type[Any], str, Path]] = []
-    _look(model, members, None, found)
+def unnamed(model: type[Any], members: Mapping[str, JsonValue]) -> list[tuple[type[Any], Path, list[str]]]:
+    """Every object in `members`, any JSON, that has members which `model`, or the model in it for that object, does not
+    name: its class, its path and the names."""
+    found: list[tuple[type[Any], Path, list[str]]] = []
+    _look(plan(model), members, None, found)
     return found
 
 
 _Place: TypeAlias = tuple["_Place | None", str | int]  # of an object: that of its holder, and the step from there
 
 
-def _look(model: type[Any], members: Mapping[str, JsonValue], place: _Place | None, found: list[Any]) -> None:
-    known = plan(model)
+def _look(known: Plan, members: Mapping[str, JsonValue], place: _Place | None, found: list[Any]) -> None:
     if not members.keys() <= known.names:
-        path = _path(place)
-        found += ((model, name, path) for name in members if name not in known.names)
-    for name, of, many in known.nested:
+        found.append((known.model, _path(place), [name for name in members if name not in known.names]))
+    for name, of, many, common in known.nested:
         value = members.get(name)
         if isinstance(value, dict) and not many:
             _look(of(value), value, (place, name), found)
         elif isinstance(value, list) and many:
+            if common.issuperset(chain.from_iterable([entry for entry in value if isinstance(entry, dict)])):
+                continue
             at = (place, name)
             for index, entry in enumerate(value):
                 if isinstance(entry, dict):
-                    _look(of(entry), entry, (at, index), found)
+                    inner = of(entry)
+                    if inner.nested or not entry.keys() <= inner.names:
+                        _look(inner, entry, (at, index), found)
 
 
 def _path(place: _Place | None) -> Path:
@@ -195,9 +232,11 @@ def _path(place: _Place | None) -> Path:
 
 def _read(shape: Shape, value: JsonValue) -> Any:
     if shape.many:
-        entries = value if isinstance(value, list) else []
-        return tuple(entries) if shape.of is None else tuple(read(shape.of(entry), entry) for entry in entries)
-    return value if shape.of is None else read(shape.of(value), value)
+        entries, of = value if isinstance(value, list) else [], shape.of
+        if of is None:
+            return tuple(entries)
+        return tuple([_made(of(entry), entry) for entry in entries])
+    return value if shape.of is None else _made(shape.of(value), value)
 
 
 def _written(shape: Shape, value: Any) -> JsonValue:

@@ -254,7 +254,11 @@ def _why(
     said = f"{quoted(entry)} is not met: {lacks}."
     for name, names in near.items():
         said += f" {_listed(names)} resembles {quoted(name)} and does not count as it."
-    if elsewhere:
+    if any(part.name is None for part in elsewhere):
+        said += (
+            " All it asks for is in the table, which has no name, as none in CSV has; a sheet of a workbook has one."
+        )
+    elif elsewhere:
         said += f" All it asks for is in {', '.join(map(_called, elsewhere[:_MOST_NEAR]))}, under another name."
     return said
 

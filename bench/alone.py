@@ -45,7 +45,7 @@ def _strangers(at: Place) -> Figures:
 
 ALONE: Mapping[str, tuple[str, Measure]] = {
     "check": ("checking Descriptors", lambda _: checking.measure(checking.documents(time.time()))),
-    "agentfile": ("reading an .agent file", lambda _: agentfiles.measure(agentfiles.document())),
+    "agentfile": ("reading .agent files", lambda _: agentfiles.measure(agentfiles.usual(), agentfiles.dense())),
     "projections": (
         "making projections",
         lambda _: projecting.measure(checking.documents(time.time()), Identity.generate()),

@@ -94,7 +94,10 @@ def targets(
             _target(f"check_ms_{size}", checked[size]["check_ms"] if size in checked else None, "under", most)
             for size, most in CHECK_MILLISECONDS.items()
         ),
-        _target("agentfile_ms_51200", alone.get("agentfile", {}).get("parse_ms"), "under", AGENTFILE_MILLISECONDS),
+        *(
+            _target(f"agentfile_{kind}", alone.get("agentfile", {}).get(kind), "under", AGENTFILE_MILLISECONDS)
+            for kind in ("usual_ms", "dense_ms")
+        ),
         _target(
             "kib_each_reader",
             max(

@@ -145,6 +145,8 @@ def _constant(name: str) -> NoReturn:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if not pairs:
+        return {}
     members = dict(pairs)
     if len(members) != len(pairs):
         counts = Counter(name for name, _ in pairs)

@@ -4,8 +4,8 @@ Two pure parts, and the way to the peer. `StreamParser` takes server-sent events
 (lines, comments, fields), with a bound on every one of them. `judge_event` says whether an event is the followed
 agent's own word. `listen` connects them: it asks, hands over what comes, and returns when the peer ends the stream.
 
-The invariant: however the bytes are cut, the events are the same; and an event that is handed over as an announcement
-was signed by the agent that is followed.
+The invariant: however the bytes are cut, the events are the same; an event that is handed over as an announcement was
+signed by the agent that is followed; and a stream is read at a bounded pace, also where what comes is no event.
 
 Source: binding 6.
 """
@@ -28,11 +28,14 @@ from descriptor.timestamps import parse_timestamp
 from entryway.client import ClientError
 from entryway.envelope import read_envelope, signed_bytes
 from entryway.errors import EntrywayError
+from entryway.protections import Bucket
 from entryway.verdict import shown
 
 MAX_LINE = 64 * 1024  # bytes of a line, and of the data of one event
 SILENCE = 45.0  # seconds without a byte, three comments long, after which a stream is taken for dead
 CONNECT = 10.0  # seconds to connect and to be answered
+UNIT = 1024  # bytes of a stream that are counted as one, and so is a piece that is smaller
+UNITS_A_SECOND, UNITS_AT_ONCE = 64.0, 2048  # more than the events of a busy peer are, and what reading costs is bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +211,12 @@ def _refuse_no_stream(response: httpx.Response) -> None:
 async def _hand_over(response: httpx.Response, heard: Callable[[Message], Awaitable[None]]) -> None:
     parser = StreamParser()
     pieces = response.aiter_raw()
+    pace = Bucket(UNITS_A_SECOND, UNITS_AT_ONCE, trio.current_time())
     try:
         async for piece in pieces:
+            for _ in range(1 + len(piece) // UNIT):
+                while wait := pace.take(trio.current_time()):  # noqa: ASYNC110  # what is waited for is time itself
+                    await trio.sleep(wait)
             for message in parser.feed(piece):
                 await heard(message)
     finally:

@@ -15,7 +15,7 @@ Source: binding 3; section 9 of `rules-beyond-chapter-6`.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import parse_qs
@@ -26,8 +26,6 @@ from descriptor.digests import digest_of, parse_digest
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
-from descriptor.strictjson import JsonValue, parse
-from descriptor.timestamps import format_timestamp
 from entryway.errors import EntrywayError
 from entryway.exchanges import unavailable
 from entryway.http import Request, Response, response
@@ -36,8 +34,6 @@ from entryway.snapshot import Fields, NonePublished, Published, Representation, 
 from store import Version
 
 AGENTDOC, PAGE, ROOT = b"/.well-known/agentdoc.json", b"/.well-known/agentdoc", b"/"
-VERSIONS_KEPT = "The newest versions that this node has published and keeps."
-DOOR_SAYS = "The payload of the reply to exchange 4, in canonical form; the same for whoever asks."
 MOST_VERSIONS = 50
 MOST_CHANGES_KEPT = 16  # pages, of a megabyte at the very most
 
@@ -174,20 +170,6 @@ class Pages:
         return data
 
 
-def versions_seen(kept: Sequence[Version], current: int | None, *, older: bool) -> Mapping[str, JsonValue]:
-    """What is seen of an agent's history, newest first: `current` is the number of the current one in it."""
-    versions: list[JsonValue] = [
-        {
-            "digest": one.digest,
-            "agent_version": one.agent_version,
-            "published_at": format_timestamp(one.published_at),
-            "current": one.seq == current,
-        }
-        for one in kept
-    ]
-    return {"versions": versions, **({"older_versions": True} if older else {})}
-
-
 def _published(snapshot: Snapshot) -> Published:
     if isinstance(snapshot, Published):
         return snapshot
@@ -210,34 +192,21 @@ def _digest(query: dict[str, list[str]], name: str) -> str:
 
 
 def _make(identity: Identity, snapshot: Published, kept: Sequence[Version], older: bool, now: float) -> _Made:
-    from descriptor.projections.agentdoc import Fetched, Observation, Origin, assemble  # noqa: PLC0415  # as said above
+    from entryway.assembled import DESCRIPTOR, own, versions_seen  # noqa: PLC0415  # as said above
     from entryway.page.content import content_of  # noqa: PLC0415  # as said above
     from entryway.page.render import agent_page  # noqa: PLC0415  # as said above
 
-    origin = Origin(url="/.well-known/agent-descriptor.json", fetched_at=now)
+    history = versions_seen(kept, snapshot.seq, older=older)
     try:
-        history = Observation(VERSIONS_KEPT, now, versions_seen(kept, snapshot.seq, older=older))
-        door = Fetched(snapshot.accepting.canonical.encode(), Origin(url="/entryway", what=DOOR_SAYS, at=now))
-        card = Fetched(
-            snapshot.card.full.body, Origin(url="/.well-known/agent-card.json", fetched_at=now), _card_state(snapshot)
-        )
-        made = assemble(identity, now, snapshot.descriptor, origin, card=card, door=door, observations=[history])
+        made = own(identity, now, snapshot.descriptor, snapshot.card.full.body, history)
     except DescriptorError as error:
-        raise EntrywayError("NOT_FOUND", f"{error.message} The Descriptor itself is at {origin.url}.") from error
+        raise EntrywayError("NOT_FOUND", f"{error.message} The Descriptor itself is at {DESCRIPTOR}.") from error
     page = agent_page(content_of(made.members))
     return _Made(
         snapshot,
         Representation.of(made.data, made.digest, validators(made.digest, "no-cache")),
         _representation(page),
     )
-
-
-def _card_state(snapshot: Published) -> str:
-    from descriptor.projections.card_signature import verify_card  # noqa: PLC0415  # as said above
-
-    card = parse(snapshot.card.full.body, max_bytes=len(snapshot.card.full.body))
-    members = card if isinstance(card, dict) else {}
-    return verify_card(members, snapshot.descriptor.subject_id or "").state.value
 
 
 def _make_changes(before: bytes, after: bytes) -> Representation:

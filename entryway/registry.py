@@ -2,7 +2,8 @@
 
 What comes is believed for what its subject signed, and is judged as any registry must (`descriptor.intake`). Anybody
 may bring anybody's Descriptor, so what is brought again changes nothing: a version that is known stays where it stands,
-and an older `agent_version` than the current one is kept by its digest and does not become current.
+and an older `agent_version` than the current one is kept by its digest and does not become current. That is decided in
+the transaction that keeps it: of two that come at once, each is judged by what the other has made of the history.
 
     known digest                          200, nothing changes
     later agent_version, or the first     201, current
@@ -14,12 +15,13 @@ Source: binding 8; chapter 6.7.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from urllib.parse import unquote
 
+import structlog
 import trio
 
 from descriptor.document import Descriptor
@@ -31,10 +33,10 @@ from descriptor.versions import compare
 from entryway.errors import EntrywayError
 from entryway.http import Request, Response, json_body, response
 from entryway.paging import page_of
-from entryway.protections import ADDRESSES, Bucket
+from entryway.protections import HourlyCounts
 from entryway.router import CORS, EXPOSED, NO_STORE, PLAIN_TYPE
 from entryway.snapshot import full, matches, not_modified, validators
-from store import Copy, Reader, Store, Version
+from store import Copy, Reader, Standing, Store, StoreError, Version
 
 PATH = b"/registry"
 PREFIX = b"/registry/"
@@ -44,6 +46,8 @@ JSON_HEADERS = (("Content-Type", "application/json"), PLAIN_TYPE, NO_STORE, CORS
 
 Value = TypeVar("Value")
 
+log = structlog.get_logger("registry")
+
 
 class Shelf(Protocol):
     """The store, read and written elsewhere than in the loop. Reads raise EntrywayError AGENT_UNAVAILABLE."""
@@ -52,26 +56,27 @@ class Shelf(Protocol):
         """Reads."""
 
     async def write(self, act: Callable[[Store], Value]) -> Value:
-        """Writes, when it is this one's turn."""
+        """Writes, when it is this one's turn. Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryLimits:
-    """Versions kept of one subject, and what one address may hand over an hour."""
+    """Versions kept of one subject, bytes kept of all but the node's own, and what one address hands over an hour."""
 
     versions_of_subject: int
+    bytes: int
     puts_per_hour: int
 
 
-def becomes_current(agent_version: str, current: Version | None) -> bool:
-    """Whether a version that is new here becomes current: unless it is older than the current one.
+def becomes_current(agent_version: str, current_version: str | None) -> bool:
+    """Whether a version that is new here becomes current: unless it is older than the current one, `None` for none.
 
     By the natural order, as the registry does not know which one its operator chose. What cannot be ordered is new.
     """
-    if current is None:
+    if current_version is None:
         return True
     try:
-        return compare(agent_version, current.agent_version, "natural") >= 0
+        return compare(agent_version, current_version, "natural") >= 0
     except DescriptorError:
         return True
 
@@ -84,7 +89,7 @@ class Registry:
         self._own_id = own_id
         self._shelf = shelf
         self._clock = clock
-        self._puts: OrderedDict[str, Bucket] = OrderedDict()
+        self._puts = HourlyCounts()
         self._apart = trio.CapacityLimiter(1)
 
     async def put(self, request: Request) -> Response:
@@ -111,16 +116,31 @@ class Registry:
         return await self._keep(descriptor, subject, descriptor.agent_version)
 
     async def _keep(self, descriptor: Descriptor, subject: str, agent_version: str) -> Response:
-        now = round(self._clock(), 3)
-        known, current = await self._shelf.read(lambda reader: (reader.digests_of(subject), reader.current(subject)))
-        if descriptor.digest in known:
-            standing = current is not None and current.digest == descriptor.digest
-            return _taken(200, descriptor, subject, agent_version, current=standing)
-        if len(known) >= self.limits.versions_of_subject:
-            raise EntrywayError("REGISTRY_FULL", "As many versions of this subject are kept as this registry keeps.")
-        new = becomes_current(agent_version, current)
-        copy = Copy(descriptor.data, descriptor.digest, agent_version, now)
-        await self._shelf.write(lambda store: store.keep(subject, copy, current=new))
+        copy = Copy(descriptor.data, descriptor.digest, agent_version, round(self._clock(), 3))
+        # What others bring meanwhile is not in it: the disk is bounded, and not to the byte.
+        kept = await self._shelf.read(lambda reader: reader.size_of_others(self._own_id))
+
+        def is_current(standing: Standing) -> bool:
+            if standing.kept:
+                return False
+            if standing.versions >= self.limits.versions_of_subject:
+                raise EntrywayError(
+                    "REGISTRY_FULL", "As many versions of this subject are kept as this registry keeps."
+                )
+            if kept + len(copy.data) > self.limits.bytes:
+                raise EntrywayError("REGISTRY_FULL", "This registry keeps as many bytes as it may, and takes no more.")
+            return becomes_current(agent_version, standing.current_version)
+
+        try:
+            before = await self._shelf.write(lambda store: store.keep(subject, copy, current=is_current))
+        except StoreError as error:
+            log.error("descriptor_not_kept", code=error.code, reason=error.message)
+            raise EntrywayError(
+                "AGENT_UNAVAILABLE", "The Descriptor could not be kept just now. Hand it over again later."
+            ) from error
+        if before.kept:
+            return _taken(200, descriptor, subject, agent_version, current=before.current_digest == descriptor.digest)
+        new = becomes_current(agent_version, before.current_version)
         return _taken(201, descriptor, subject, agent_version, current=new)
 
     async def get(self, request: Request) -> Response:
@@ -151,18 +171,9 @@ class Registry:
 
     def _count(self, key: str | None) -> None:
         """Raises EntrywayError RATE_LIMITED when an address hands over more than it may."""
-        if key is None:
-            return
-        now, most = self._clock(), self.limits.puts_per_hour
-        bucket = self._puts.get(key)
-        if bucket is None:
-            bucket = self._puts[key] = Bucket(most / 3600, most, now)
-            if len(self._puts) > ADDRESSES:
-                self._puts.popitem(last=False)
-        self._puts.move_to_end(key)
-        wait = bucket.take(now)
+        wait = 0.0 if key is None else self._puts.take(key, self._clock(), self.limits.puts_per_hour)
         if wait:
-            seconds = (("Retry-After", str(int(wait) + 1)),)
+            seconds = (("Retry-After", str(math.ceil(wait))),)
             raise EntrywayError(
                 "RATE_LIMITED", "Your address hands over more than is taken in an hour.", headers=seconds
             )

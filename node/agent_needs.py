@@ -2,7 +2,8 @@
 
 The invariant: what section 19 has a consumer show before anything else is shown as the file writes it: tools with
 servers and endpoints, providers with exact scopes, what may be changed where, what runs with nobody there, what the
-agent does not do, and that the file holds private knowledge.
+agent does not do, and that the file holds private knowledge. A URL that leads to a machine at home, and any other that
+`agentfile.targets` refuses, is told as such: nothing is resolved for that.
 
 Source: `.agent` format 8.3, 9.5 and 19 (items 2 to 6).
 """
@@ -16,6 +17,7 @@ from agentfile import AgentFile, members
 from agentfile.credentials import Need, credential_needs
 from agentfile.model import McpTool, NangoTool, SourceRequirement, Tool, WebhookTool
 from agentfile.rules.evaluation import PRIVATE
+from agentfile.targets import Refusal, judge_target
 from agentfile.triggers import trigger_reports
 from node.console import columns
 
@@ -29,7 +31,10 @@ def needs_document(agent: AgentFile) -> dict[str, Any]:
         "name": agent.name,
         "version": agent.version,
         "description": agent.description,
-        "tools": [{"name": tool.name, "kind": tool.kind, "reaches": _reaches(tool)} for tool in agent.blueprint.tools],
+        "tools": [
+            {"name": tool.name, "kind": tool.kind, "reaches": _reaches(tool), "refusal": _refusal(tool)}
+            for tool in agent.blueprint.tools
+        ],
         "sign_ins": [_sign_in(need) for need in found.by_provider],
         "sign_ins_unnamed": [
             {"tool": one.tool, "reaches": one.target, "scopes": [*one.scopes]} for one in found.unnamed
@@ -83,6 +88,18 @@ def _reaches(tool: Tool) -> str | None:
     return None
 
 
+def _refusal(tool: Tool) -> str | None:
+    """Why what a tool would ask is nothing that may be asked on behalf of a file, as far as its URL tells."""
+    match tool:
+        case WebhookTool():
+            judged = judge_target(tool.url)
+        case McpTool() if "://" in tool.server:
+            judged = judge_target(tool.server)
+        case _:
+            return None
+    return judged.reason if isinstance(judged, Refusal) else None
+
+
 def needs_lines(needs: dict[str, Any]) -> Iterator[str]:
     """The same for people."""
     yield f"{needs['name']}, version {needs['version']}"
@@ -93,7 +110,8 @@ def needs_lines(needs: dict[str, Any]) -> Iterator[str]:
     yield from _section("sign in for you to", [*_sign_in_rows(needs)], "sign in nowhere")
     yield from _section("work with", [_source_row(one) for one in needs["sources"]], "work with no files or folders")
     alone = [one for one in needs["triggers"] if one["unattended"]]
-    yield from _section("start it with nobody there", [(one["message"],) for one in alone], "start it only when asked")
+    title = "start it with nobody there, which this node does not"
+    yield from _section(title, [(one["message"],) for one in alone], "start it only when asked")
     yield ""
     yield "This node does none of that: it says what the agent does, and answers who asks."
     if needs["caveats"]:
@@ -121,7 +139,7 @@ def _tool_row(tool: dict[str, Any]) -> tuple[str, str]:
         "webhook": f"calls {tool['reaches']}",
         "nango": f"calls {tool['reaches']}",
     }
-    return tool["name"], how[tool["kind"]]
+    return tool["name"], how[tool["kind"]] + (f"; WARNING: {tool['refusal']}" if tool["refusal"] else "")
 
 
 def _sign_in_rows(needs: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -1,6 +1,6 @@
-"""The AgentDoc of this agent or of another one, from what this node keeps.
+"""The AgentDoc of this agent or of another one, from what this node keeps, and from what was just fetched.
 
-Nothing is fetched for it: what is said of another agent is what was fetched, verified and kept before, and when.
+What is said of another agent is what was fetched and verified, and when: before, and kept since, or just now.
 
 Source: section 9 of `rules-beyond-chapter-6`.
 """
@@ -8,21 +8,22 @@ Source: section 9 of `rules-beyond-chapter-6`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from descriptor.canonical import canonical
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import Identity, decode_public
-from descriptor.projections.agentdoc import AgentDoc, Fetched, Observation, Origin, assemble
+from descriptor.projections.agentdoc import AgentDoc, Observation, Origin, assemble
+from descriptor.projections.serving import Serving
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
-from entryway.description import door_statement
-from entryway.pages import DOOR_SAYS, MOST_VERSIONS, VERSIONS_KEPT, versions_seen
+from entryway.assembled import asked, own, versions_seen
+from entryway.pages import MOST_VERSIONS
 from node.errors import NodeError
 from node.peers import pinned_form
+from node.projecting import card_bytes
 from store import Reader
 
-_OWN = "The current version, from the store of the node that serves it."
 _ASKED = "The Descriptor that verified last when this node asked the agent itself, kept since."
 _FOLLOWED = "The version that was current when this node last fetched from the agent, verified then and kept since."
 _SEEN = "What this node makes of the agent's records and answers on its own network."
@@ -30,18 +31,43 @@ _HISTORY = "The newest versions that this node fetched, verified and keeps; the 
 _REPORTED = "What this node noticed while it followed the agent."
 
 
-def own(reader: Reader | None, identity: Identity, now: float) -> AgentDoc:
-    """The AgentDoc of this node's agent. Raises NodeError NOT_PUBLISHED, StoreError and DescriptorError."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an agent gave at `url`, a base URL. Its Descriptor verified, and so did its reply to exchange 4, `door`.
+
+    `card` and `door` are None where it gave none.
+    """
+
+    url: str
+    descriptor: Descriptor
+    card: bytes | None
+    door: JsonValue
+
+
+def of_own(reader: Reader | None, identity: Identity, now: float, served: bytes | None, serving: Serving) -> AgentDoc:
+    """The AgentDoc of this node's agent. `served`: the card that the running node serves; None when none runs.
+
+    Raises NodeError NOT_PUBLISHED, StoreError and DescriptorError.
+    """
     version = reader.current(identity.id) if reader else None
     if reader is None or version is None:
         raise NodeError("NOT_PUBLISHED", "Nothing is published yet: agent-node publish FILE")
     data = reader.artifact(version.digest)
     assert data is not None  # the store keeps what its current version names
-    kept, older = reader.history(identity.id, MOST_VERSIONS)
-    seen = Observation(VERSIONS_KEPT, now, versions_seen(kept, version.seq, older=older is not None))
     descriptor = Descriptor.read(data)
-    door = Fetched(canonical(door_statement(descriptor.members)), Origin(what=DOOR_SAYS, at=now))
-    return assemble(identity, now, descriptor, Origin(what=_OWN, at=now), door=door, observations=[seen])
+    card = card_bytes(descriptor, serving, identity) if served is None else served
+    kept, older = reader.history(identity.id, MOST_VERSIONS)
+    history = versions_seen(kept, version.seq, older=older is not None)
+    return own(identity, now, descriptor, card, history, served=served is not None)
+
+
+def of_asked(
+    reader: Reader | None, peers: Sequence[Mapping[str, object]], found: Found, identity: Identity, now: float
+) -> AgentDoc:
+    """The AgentDoc of an agent that was just asked, with what was noticed of it before. Raises DescriptorError."""
+    agent_id = found.descriptor.subject_id or ""
+    observations = [*_seen(peers, agent_id, now), *(_followed(reader, agent_id, now) if reader else ())]
+    return asked(identity, now, found.url, found.descriptor, found.card, found.door, observations)
 
 
 def of_other(
@@ -60,8 +86,8 @@ def of_other(
     if reader is None or agent_id is None or data is None:
         raise NodeError(
             "NOT_KEPT",
-            f"Nothing is kept of {quoted(target)}. An AgentDoc is made of what was fetched and kept, by id or handle: "
-            "`agent-node peers` lists who was heard, and `agent-node follow TARGET` keeps what an agent publishes.",
+            f"Nothing is kept of {quoted(target)}. Without --fetch, an AgentDoc is made of what was fetched and kept "
+            "of an agent, by its id or handle: `agent-node peers` lists who was heard. --fetch asks the agent now.",
         )
     observations = [*_seen(peers, agent_id, now), *_followed(reader, agent_id, now)]
     return assemble(identity, now, Descriptor.read(data), origin, observations=observations)

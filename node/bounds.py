@@ -22,7 +22,11 @@ def follow_limits(limits: FollowingLimits) -> FollowLimits:
 
 def registry_limits(role: RegistryRole) -> RegistryLimits:
     """The settings as the registry takes them."""
-    return RegistryLimits(versions_of_subject=role.registry_versions, puts_per_hour=role.registry_puts_per_hour)
+    return RegistryLimits(
+        versions_of_subject=role.registry_versions,
+        bytes=role.registry_bytes,
+        puts_per_hour=role.registry_puts_per_hour,
+    )
 
 
 def feed_limits(limits: Limits) -> FeedLimits:

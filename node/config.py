@@ -148,6 +148,13 @@ class RegistryRole:
     registry_versions: int = setting(
         1000, "Versions kept of one subject that was handed over.", unit="versions", low=1, high=10**6
     )
+    registry_bytes: int = setting(
+        2**30,
+        "The most that all versions of other agents may be together, those that are followed among them.",
+        unit="bytes",
+        low=2**20,
+        high=2**40,
+    )
     registry_puts_per_hour: int = setting(
         60, "Descriptors one address may hand over.", unit="Descriptors an hour", low=1, high=10**6
     )

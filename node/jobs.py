@@ -18,6 +18,7 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -44,6 +45,7 @@ DAY = 86_400.0
 SWEEP = 3600.0  # seconds between two looks for outcomes to forget
 SWEEP_ENDS = 256  # jobs that end until the next look
 COME_BACK = 5  # seconds after which a caller may find room
+KEEP_AGAIN = 5.0  # seconds between two tries to put an end on a disk that does not take it
 
 CANCELED = Failed("CANCELED", "The job was canceled.")
 OUT_OF_TIME = Failed("DEADLINE_EXCEEDED", "The job was not done in the time it had, and was ended.")
@@ -110,6 +112,7 @@ class Workshop:
         self._offering = offering
         self._clock = clock
         self._live: dict[str, _Live] = {}
+        self._unkept: dict[str, _Live] = {}  # those that have ended, while the disk does not take it
         self._running: Counter[str] = Counter()
         self._ends = 0
         self._empty = trio.Event()
@@ -159,7 +162,8 @@ class Workshop:
         """
         offering = await self._offering(order.offering)
         handler = self.handlers.get(order.offering)
-        if handler is None or offering is None or self._nursery is None or self._stopping.is_set():
+        # What cannot be put on the disk is held in memory, so no more of it is made until it can.
+        if handler is None or offering is None or self._nursery is None or self._stopping.is_set() or self._unkept:
             raise EntrywayError("AGENT_UNAVAILABLE", "Nothing does this work here just now. Ask again later.")
         job = _Live(new_uuid(), order, handler, offering)
         if not self._has_room(job) and len(self._waiting()) >= self.settings.jobs_waiting:
@@ -172,16 +176,16 @@ class Workshop:
         if self._has_room(job):
             self._give_turn(job)
         try:
-            await self._add(job)
+            begun = await self._add(job)
         except BaseException:  # raised again: what is no row is no job
             self._leave(job)
             raise
-        self._nursery.start_soon(self._work, job)
+        self._nursery.start_soon(self._work, job, begun)
         return job.task_id
 
     async def ended(self, task_id: str) -> Payload:
         """Waits for the end of a job, and returns the payload that tells of it. Raises EntrywayError."""
-        job = self._live.get(task_id)
+        job = self._known(task_id)
         if job is not None:
             await job.over.wait()
             return job.told()
@@ -198,7 +202,7 @@ class Workshop:
         stored = await self._stored(
             task_id, caller
         )  # looked for first, so that nobody's job shows by the time it takes
-        job = self._live.get(task_id)
+        job = self._known(task_id)
         return job.told() if job is not None and job.order.caller == caller else stored
 
     async def cancel(self, caller: str, task_id: str) -> Payload | None:
@@ -221,8 +225,8 @@ class Workshop:
 
     # One job.
 
-    async def _work(self, job: _Live) -> None:
-        waited = not job.turn.is_set()
+    async def _work(self, job: _Live, begun: bool) -> None:
+        """Does one job. `begun`: its row says so already."""
         ending: Ending | None = None
         began = trio.current_time()
         with job.scope:
@@ -232,7 +236,7 @@ class Workshop:
             await job.turn.wait()
             began = trio.current_time()
             job.state = after(job.state, TaskState.WORKING)
-            if waited:
+            if not begun:
                 await self._begun(job)
             seconds = _least(job.handler.seconds, job.order.bounds.seconds)
             job.scope.deadline = min(job.scope.deadline, began + seconds)
@@ -263,23 +267,45 @@ class Workshop:
             state = TaskState.FAILED
             payload, text = _told(job.order, job.task_id, failed())
         now = round(self._clock(), 3)
+        keep = partial(self._keep_end, job.task_id, state.value, now, text)
+        kept = await keep()
         self._ends += 1
-        sweeps = self._ends % SWEEP_ENDS == 0
-        try:
-            await self._kept.write(lambda store: store.end_job(job.task_id, state.value, now, text))
-            if sweeps:
-                await self._forget()
-        except StoreError as error:
-            log.error("job_end_not_kept", task_id=job.task_id, code=error.code, reason=error.message)
+        if self._ends % SWEEP_ENDS == 0:
+            await self._forget()
         job.state, job.payload = state, payload
+        if not kept and self._nursery is not None:
+            self._unkept[job.task_id] = job
+            self._nursery.start_soon(self._keep_later, job.task_id, keep)
         self._leave(job)
         job.over.set()
+
+    async def _keep_end(self, task_id: str, state: str, at: float, text: str) -> bool:
+        """Puts an end on the disk. False when the disk does not take it."""
+        try:
+            await self._kept.write(lambda store: store.end_job(task_id, state, at, text))
+        except StoreError as error:
+            log.error("job_end_not_kept", task_id=task_id, code=error.code, reason=error.message)
+            return False
+        return True
+
+    async def _keep_later(self, task_id: str, keep: Callable[[], Awaitable[bool]]) -> None:
+        """Until then its caller is told from memory; and where the node stops before, that it was interrupted."""
+        kept = False
+        while not kept:
+            await trio.sleep(KEEP_AGAIN)
+            kept = await keep()
+        del self._unkept[task_id]
+        log.info("job_end_kept", task_id=task_id)
 
     async def _canceled(self, job: _Live) -> None:
         job.stop(CANCELED)
         await job.over.wait()
 
     # The queue.
+
+    def _known(self, task_id: str) -> _Live | None:
+        """A job of which the disk does not tell how it stands."""
+        return self._live.get(task_id) or self._unkept.get(task_id)
 
     def _waiting(self) -> list[_Live]:
         return [job for job in self._live.values() if not job.turn.is_set()]
@@ -309,7 +335,8 @@ class Workshop:
 
     # The disk.
 
-    async def _add(self, job: _Live) -> None:
+    async def _add(self, job: _Live) -> bool:
+        """Makes a job a row. Returns whether the row says that it is begun: it may get its turn meanwhile."""
         now = round(self._clock(), 3)
         began = now if job.turn.is_set() else None
         state = TaskState.SUBMITTED if began is None else TaskState.WORKING
@@ -322,6 +349,7 @@ class Workshop:
             raise EntrywayError("AGENT_UNAVAILABLE", "The job could not be kept just now. Ask again later.") from error
         if not new:
             raise EntrywayError("INVALID_ENVELOPE", "The envelope is not taken.")
+        return began is not None
 
     async def _begun(self, job: _Live) -> None:
         now = round(self._clock(), 3)
@@ -342,15 +370,16 @@ class Workshop:
 
     async def _sweep(self) -> None:
         while True:
-            try:
-                await self._forget()
-            except StoreError as error:
-                log.error("jobs_not_forgotten", code=error.code, reason=error.message)
+            await self._forget()
             await trio.sleep(SWEEP)
 
     async def _forget(self) -> None:
         until, most = self._clock() - self.settings.jobs_keep_days * DAY, self.settings.jobs_kept
-        forgotten = await self._kept.write(lambda store: store.forget_jobs(until, most))
+        try:
+            forgotten = await self._kept.write(lambda store: store.forget_jobs(until, most))
+        except StoreError as error:
+            log.error("jobs_not_forgotten", code=error.code, reason=error.message)
+            return
         if forgotten:
             log.info("jobs_forgotten", count=forgotten)
 

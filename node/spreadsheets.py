@@ -1,8 +1,12 @@
 """The header of a table: the names of its columns, of a CSV file or of each sheet of a workbook (XLSX).
 
+The header is the first row that is not empty. A title above it, as people write over their tables, is one cell, often
+merged with its neighbors, with a wider row below; in CSV also with an empty line between, since there a lone name above
+other texts may as well be the header of one column.
+
 The invariant: a workbook is a ZIP archive of XML from an untrusted hand, and what is unpacked of it is bounded before
 anything reads it. openpyxl, which reads it, is given an archive of our own in which no part is larger than a header
-needs, and with defusedxml beside it expands no entity. Only the first row that is not empty is looked at.
+needs, and with defusedxml beside it expands no entity.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator
+from datetime import datetime, time
 from pathlib import Path
 
 from agentfile.structures import Part, sheets, table
@@ -63,15 +68,23 @@ def parts_of(data: bytes, name: str) -> tuple[Part, ...]:
     except UnicodeDecodeError:
         raise _unreadable(name, "it is neither a workbook (.xlsx) nor CSV in UTF-8; save it as one of them") from None
     try:
-        rows = [_first(csv.reader(io.StringIO(text), delimiter=delimiter)) for delimiter in _DELIMITERS]
+        rows = [_header(csv.reader(io.StringIO(text), delimiter=delimiter), apart=True) for delimiter in _DELIMITERS]
     except csv.Error as error:
         raise _unreadable(name, f"it is no CSV ({error})") from None
     widest = max(rows, key=len)
     return table(widest)
 
 
-def _first(rows: Iterator[list[str]]) -> list[str]:
-    return next((columns for _, row in zip(range(MOST_ROWS), rows, strict=False) if (columns := _names(row))), [])
+def _header(rows: Iterator[list[str]], *, apart: bool = False) -> list[str]:
+    """The names in the header. `apart`: what is one cell is a title only with an empty row below it."""
+    named = [_names(row) for _, row in zip(range(MOST_ROWS), rows, strict=False)]
+    first = next((place for place, columns in enumerate(named) if columns), None)
+    if first is None:
+        return []
+    below = named[first + 1 :]
+    if len(named[first]) == 1 and not (apart and any(below[:1])):
+        return next((columns for columns in below if len(columns) > 1), named[first])
+    return named[first]
 
 
 def _names(row: list[str]) -> list[str]:
@@ -90,11 +103,18 @@ def _sheets(data: bytes, name: str) -> dict[str, list[str]]:
             for sheet in workbook.worksheets[:MOST_SHEETS]:
                 sheet.reset_dimensions()  # what a sheet says of its size need not be so
                 rows = sheet.iter_rows(max_row=MOST_ROWS, values_only=True)
-                found[sheet.title] = _first([str(value) for value in row if value is not None] for row in rows)
+                found[sheet.title] = _header([_shown(value) for value in row if value is not None] for row in rows)
             return found
     except Exception as error:  # whatever a library raises on a file that is damaged, or made to damage
         why = f" ({error})" if isinstance(error, _TooLargeError) else ""
         raise _unreadable(name, f"it is no workbook that can be read{why}; save its header as CSV") from None
+
+
+def _shown(value: object) -> str:
+    """A cell as text; a date, as everybody writes into the header of a month, without the midnight it is kept with."""
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    return str(value)
 
 
 class _TooLargeError(Exception):

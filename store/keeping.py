@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 
 from store.records import Copy, Follow, Reported, Standing
 
@@ -22,25 +23,33 @@ _CURRENT = (
 )
 
 
-def keep(connection: sqlite3.Connection, subject: str, copy: Copy, *, current: bool) -> bool:
-    """Keeps a version, and lets it be the current one if `current`. False when nothing has changed."""
-    known = connection.execute(_OF_DIGEST, (subject, copy.digest)).fetchone()
-    if known is None:
-        standing = connection.execute(_CURRENT, (subject,)).fetchone()
-        connection.execute(
-            "INSERT INTO artifacts (digest, stored_at, bytes) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-            (copy.digest, copy.published_at, copy.data),
-        )
-        connection.execute(
-            "INSERT INTO versions (subject, digest, agent_version, size, published_at, previous_digest)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                *(subject, copy.digest, copy.agent_version, len(copy.data), copy.published_at),
-                standing[1] if standing else None,
-            ),
-        )
-    moved = current and point(connection, subject, copy.digest)
-    return known is None or moved
+def keep(connection: sqlite3.Connection, subject: str, copy: Copy, *, current: Callable[[Standing], bool]) -> Standing:
+    """See `Store.keep`."""
+    before = standing(connection, subject, copy.digest)
+    becomes_current = current(before)
+    _add(connection, subject, copy)
+    if becomes_current:
+        point(connection, subject, copy.digest)
+    return before
+
+
+def _add(connection: sqlite3.Connection, subject: str, copy: Copy) -> None:
+    """Adds a version, unless it is kept already."""
+    if connection.execute(_OF_DIGEST, (subject, copy.digest)).fetchone() is not None:
+        return
+    current = connection.execute(_CURRENT, (subject,)).fetchone()
+    connection.execute(
+        "INSERT INTO artifacts (digest, stored_at, bytes) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING",
+        (copy.digest, copy.published_at, copy.data),
+    )
+    connection.execute(
+        "INSERT INTO versions (subject, digest, agent_version, size, published_at, previous_digest)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            *(subject, copy.digest, copy.agent_version, len(copy.data), copy.published_at),
+            current[1] if current else None,
+        ),
+    )
 
 
 def point(connection: sqlite3.Connection, subject: str, digest: str) -> bool:
@@ -65,7 +74,7 @@ def take_in(connection: sqlite3.Connection, follow: Follow, copy: Copy | None, c
     if not changed:
         return False
     if copy is not None:
-        keep(connection, follow.id, copy, current=False)
+        _add(connection, follow.id, copy)
     if current is not None:
         point(connection, follow.id, current)
     return True

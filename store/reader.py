@@ -116,6 +116,12 @@ class Reader(Connected):
             rows = connection.execute("SELECT DISTINCT digest FROM versions WHERE subject = ?", (subject,))
             return frozenset(digest for (digest,) in rows)
 
+    def size_of_others(self, subject: str) -> int:
+        """Bytes of every version that is kept of anybody but `subject`."""
+        with self._reading() as connection:
+            others = "SELECT coalesce(sum(size), 0) FROM versions WHERE subject <> ?"
+            return int(connection.execute(others, (subject,)).fetchone()[0])
+
     def history(self, subject: str, limit: int, before: int | None = None) -> tuple[tuple[Version, ...], int | None]:
         """At most `limit` versions of `subject`, newest first, and what to give as `before` for the next page.
 

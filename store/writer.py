@@ -17,7 +17,7 @@ from descriptor.digests import digest_of
 from store import jobs, keeping, knocks, peers, roster
 from store.database import Connected, open_writer
 from store.errors import StoreError, error_of
-from store.records import Copy, Event, Follow, Job, Knock, Peer, Publication
+from store.records import Copy, Event, Follow, Job, Knock, Peer, Publication, Standing
 
 DESCRIPTOR_REPLACED = "descriptor.replaced"
 """The type of the event that a publish appends. Source: binding 6."""
@@ -93,10 +93,12 @@ class Store(Connected):
             entry = self._append_event(subject, published_at, lambda number: event(number, previous_digest))
         return Publication(seq, digest, previous_digest, entry)
 
-    def keep(self, subject: str, copy: Copy, *, current: bool) -> bool:
+    def keep(self, subject: str, copy: Copy, *, current: Callable[[Standing], bool]) -> Standing:
         """Keeps a version of somebody else's Descriptor. Appends no event: it was not published here.
 
-        `current` makes it the one that is current for `subject`. False when nothing has changed by it.
+        `current(standing)` says whether it becomes the one that is current for `subject`; it is called inside the
+        transaction with what the history says before, and what it raises leaves everything as it was. Returns that
+        standing: a version that was kept already has its `seq` in it, and is not kept twice.
 
         Raises `StoreError` as `publish` does, except `CONFLICT`.
         """

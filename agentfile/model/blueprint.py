@@ -15,7 +15,7 @@ from descriptor.strictjson import JsonValue
 Members: TypeAlias = Mapping[str, JsonValue]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LegacyTool(BareText):
     """A tool that the file names by a bare text: a builtin of that name. Source: 9."""
 

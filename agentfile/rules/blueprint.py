@@ -6,9 +6,10 @@ Source: `.agent` format 8 and 18 (rules 5, 6, 10 and 11).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
-from agentfile import forms
+from agentfile import columns, forms
+from agentfile.columns import problems
+from agentfile.forms import Path
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.vocabulary import ARCHITECTURES, SIDE_EFFECT_GATES
 from descriptor.pointers import pointer_to
@@ -17,27 +18,31 @@ from descriptor.pointers import pointer_to
 def _blueprint(document: Document) -> Iterator[Problem]:
     if "blueprint" not in document:
         yield "/blueprint", "`blueprint` is missing; it has to be an object."
-    yield from forms.mapping(document, "blueprint", ())
+    yield from problems(document.top, columns.mapping("blueprint"))
 
 
 def _core(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
-        yield from forms.string(blueprint, "primaryModel", path, required=True)
-        yield from forms.string(blueprint, "systemPrompt", path, required=True)
-        yield from forms.items(blueprint, "tools", path, required=True)
+    return problems(
+        document.blueprint,
+        columns.text("primaryModel", required=True),
+        columns.text("systemPrompt", required=True),
+        columns.items("tools", required=True),
+    )
 
 
 def _forms(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
-        yield from forms.number(blueprint, "maxTokens", path)
-        yield from forms.number(blueprint, "extendedThinkingBudget", path)
-        yield from forms.mapping(blueprint, "guardrails", path)
-        yield from forms.strings(blueprint, "thinkingPatterns", path)
-        yield from forms.string(blueprint, "architecture", path)
+    return problems(
+        document.blueprint,
+        columns.number("maxTokens"),
+        columns.number("extendedThinkingBudget"),
+        columns.mapping("guardrails"),
+        columns.texts("thinkingPatterns"),
+        columns.text("architecture"),
+    )
 
 
 def _architecture(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
+    for blueprint, path in document.blueprint:
         stated = blueprint.get("architecture")
         if isinstance(stated, str) and stated not in ARCHITECTURES:
             known = ", ".join(ARCHITECTURES)
@@ -45,52 +50,48 @@ def _architecture(document: Document) -> Iterator[Problem]:
 
 
 def _guardrails(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
-        for guardrails, place in forms.one(blueprint, "guardrails", path):
-            yield from forms.word(guardrails, "sideEffectGate", place, SIDE_EFFECT_GATES)
+    return problems(document.blueprint.one("guardrails"), columns.word("sideEffectGate", SIDE_EFFECT_GATES))
 
 
 def _skills(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
-        yield from forms.objects(blueprint, "skills", path)
-        for skill, place in forms.each(blueprint, "skills", path):
-            yield from forms.string(skill, "name", place, required=True, filled=True)
-            yield from forms.string(skill, "trigger", place, required=True)
-            yield from forms.string(skill, "recipe", place, required=True)
+    yield from problems(document.blueprint, columns.objects("skills"))
+    yield from problems(
+        document.blueprint.each("skills"),
+        columns.text("name", required=True, filled=True),
+        columns.text("trigger", required=True),
+        columns.text("recipe", required=True),
+    )
 
 
 def _skill_forms(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
-        for skill, place in forms.each(blueprint, "skills", path):
-            yield from forms.flag(skill, "verified", place)
-            yield from forms.mapping(skill, "proof", place)
+    return problems(document.blueprint.each("skills"), columns.flag("verified"), columns.mapping("proof"))
 
 
 def _caveats(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
-        yield from forms.objects(blueprint, "caveats", path)
-        for caveat, place in forms.each(blueprint, "caveats", path):
-            for name in ("requested", "doing", "why"):
-                yield from forms.string(caveat, name, place, required=True)
+    yield from problems(document.blueprint, columns.objects("caveats"))
+    said = (columns.text(name, required=True) for name in ("requested", "doing", "why"))
+    yield from problems(document.blueprint.each("caveats"), *said)
 
 
 def _caveat_options(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
-        for caveat, place in forms.each(blueprint, "caveats", path):
-            yield from forms.objects(caveat, "options", place)
-            for option, spot in forms.each(caveat, "options", place):
-                yield from forms.string(option, "label", spot, required=True)
-                yield from forms.string(option, "detail", spot, required=True)
-                yield from forms.flag(option, "recommended", spot)
+    caveats = document.blueprint.each("caveats")
+    yield from problems(caveats, columns.objects("options"))
+    yield from problems(
+        caveats.each("options"),
+        columns.text("label", required=True),
+        columns.text("detail", required=True),
+        columns.flag("recommended"),
+    )
 
 
 def _recommended(document: Document) -> Iterator[Problem]:
-    for blueprint, path in forms.one(document, "blueprint"):
-        for caveat, place in forms.each(blueprint, "caveats", path):
-            options = forms.each(caveat, "options", place)
-            recommended = (spot for option, spot in options if option.get("recommended") is True)
-            for spot in islice(recommended, 1, None):
-                yield pointer_to(*spot, "recommended"), "Another option of this caveat is recommended already."
+    recommended: set[Path] = set()
+    for option, path in document.blueprint.each("caveats").each("options"):
+        if option.get("recommended") is True:
+            options = path[:-1]
+            if options in recommended:
+                yield pointer_to(*path, "recommended"), "Another option of this caveat is recommended already."
+            recommended.add(options)
 
 
 RULES = (

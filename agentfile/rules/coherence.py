@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 
 from agentfile import forms
 from agentfile.forms import Holder, Path, is_number
-from agentfile.rules.sources import requirements
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.vocabulary import CAPABILITIES, DESTRUCTIVE_APPROVALS, WRITE_CAPABILITIES
 from descriptor.pointers import pointer_to
@@ -22,7 +21,7 @@ _FORMATS = ("extensions", "mediaTypes", "providerTypes")
 
 def _capable(document: Document) -> Iterator[tuple[Holder, Path, list[JsonValue]]]:
     """The sources that list their capabilities, each with its path and what it lists."""
-    for source, path in requirements(document):
+    for source, path in document.requirements:
         access = source.get("access")
         listed = access.get("capabilities") if isinstance(access, dict) else None
         if isinstance(listed, list):
@@ -76,42 +75,38 @@ def _approval(source: Holder) -> Holder:
 
 
 def _accepts(document: Document) -> Iterator[Problem]:
-    for source, path in requirements(document):
-        for accepts, place in forms.one(source, "accepts", path):
-            if all(accepts.get(name, []) == [] for name in _FORMATS):
-                yield pointer_to(*place), f"`accepts` accepts nothing: it has no entry in any of {', '.join(_FORMATS)}."
+    for accepts, place in document.requirements.one("accepts"):
+        if all(accepts.get(name, []) == [] for name in _FORMATS):
+            yield pointer_to(*place), f"`accepts` accepts nothing: it has no entry in any of {', '.join(_FORMATS)}."
 
 
 def _capabilities(document: Document) -> Iterator[Problem]:
-    for source, path in requirements(document):
-        for access, place in forms.one(source, "access", path):
-            listed = access.get("capabilities")
-            if listed == []:
-                yield pointer_to(*place, "capabilities"), "`capabilities` is empty, so the source is of no use."
-            seen: set[str] = set()
-            for index, one in enumerate(listed if isinstance(listed, list) else ()):
-                if not isinstance(one, str):
-                    continue
-                if one not in CAPABILITIES:
-                    said = f"{forms.shown(one)} is no capability; there are {', '.join(CAPABILITIES)}."
-                    yield pointer_to(*place, "capabilities", index), said
-                elif one in seen:
-                    yield pointer_to(*place, "capabilities", index), f"{forms.shown(one)} stands here twice."
-                seen.add(one)
+    for access, place in document.requirements.one("access"):
+        listed = access.get("capabilities")
+        if listed == []:
+            yield pointer_to(*place, "capabilities"), "`capabilities` is empty, so the source is of no use."
+        seen: set[str] = set()
+        for index, one in enumerate(listed if isinstance(listed, list) else ()):
+            if not isinstance(one, str):
+                continue
+            if one not in CAPABILITIES:
+                said = f"{forms.shown(one)} is no capability; there are {', '.join(CAPABILITIES)}."
+                yield pointer_to(*place, "capabilities", index), said
+            elif one in seen:
+                yield pointer_to(*place, "capabilities", index), f"{forms.shown(one)} stands here twice."
+            seen.add(one)
 
 
 def _max_age(document: Document) -> Iterator[Problem]:
-    for source, path in requirements(document):
-        for freshness, place in forms.one(source, "freshness", path):
-            value = freshness.get("maxAgeSeconds", 1)
-            if not isinstance(value, int | float) or not is_number(value) or value <= 0:
-                yield pointer_to(*place, "maxAgeSeconds"), "`maxAgeSeconds` is not a number above 0."
+    for freshness, place in document.requirements.one("freshness"):
+        value = freshness.get("maxAgeSeconds", 1)
+        if not isinstance(value, int | float) or not is_number(value) or value <= 0:
+            yield pointer_to(*place, "maxAgeSeconds"), "`maxAgeSeconds` is not a number above 0."
 
 
 def _priority(document: Document) -> Iterator[Problem]:
-    for source, path in requirements(document):
-        for truth, place in forms.one(source, "truth", path):
-            yield from forms.number(truth, "priority", place, least=0, most=100)
+    for truth, place in document.requirements.one("truth"):
+        yield from forms.number(truth, "priority", place, least=0, most=100)
 
 
 RULES = (

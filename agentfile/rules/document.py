@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from agentfile import forms
-from agentfile.forms import Path
+from agentfile import columns, forms
+from agentfile.columns import problems
 from agentfile.lookalikes import skeleton
+from agentfile.model import AgentFile
 from agentfile.rules.table import Check, Document, Problem, Rule, Severity
-from agentfile.shapes import plan
+from agentfile.shapes import plan, planned
 from agentfile.vocabulary import LEGACY_SCHEMA, SCHEMA, SCHEMA_V2, SCHEMAS
 from descriptor.errors import DescriptorError, quoted
 from descriptor.leaks import credentials
@@ -23,6 +24,8 @@ from descriptor.strictjson import JsonValue
 from descriptor.timestamps import parse_timestamp
 
 _VERSION = re.compile(r"v?[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?")
+_LONGEST = 1_000  # characters of a version
+_NAMED = frozenset(skeleton(name) for model in planned(AgentFile) for name in plan(model).names)
 _BINDINGS = ("sourcebinding", "sourcebindings")  # as their skeletons
 
 
@@ -47,17 +50,17 @@ def schema_problems(document: Document) -> Iterator[Problem]:
 
 
 def _texts(document: Document) -> Iterator[Problem]:
-    for name in ("id", "name", "description", "version", "exportedAt"):
-        yield from forms.string(document, name, (), required=True, filled=True)
+    named = ("id", "name", "description", "version", "exportedAt")
+    return problems(document.top, *(columns.text(name, required=True, filled=True) for name in named))
 
 
 def _emoji(document: Document) -> Iterator[Problem]:
-    yield from forms.string(document, "emoji", ())
+    return problems(document.top, columns.text("emoji"))
 
 
 def _version(document: Document) -> Iterator[Problem]:
     version = document.get("version")
-    if isinstance(version, str) and version and not _VERSION.fullmatch(version):
+    if isinstance(version, str) and version and not (len(version) <= _LONGEST and _VERSION.fullmatch(version)):
         yield "/version", f"`version` is {forms.shown(version)}, which nobody can tell from a later one."
 
 
@@ -79,26 +82,23 @@ def _is_moment(text: str) -> bool:
 
 
 def _metadata(document: Document) -> Iterator[Problem]:
-    yield from forms.mapping(document, "metadata", ())
+    return problems(document.top, columns.mapping("metadata"))
 
 
 def _executable(document: Document) -> Iterator[Problem]:
-    for _, name, path in _unnamed(document):
+    for _, name, path in document.unnamed() if "executable" in document.looks else ():
         if name == "executable":
             yield pointer_to(*path, name), "An `executable` stands here; version 1 holds no code, only texts."
-    for members, path in ((document, ()), *forms.one(document, "blueprint")):
+    for members, path in (*document.top, *document.blueprint):
         if "capabilityCapsules" in members:
             yield pointer_to(*path, "capabilityCapsules"), "`capabilityCapsules` hold code, which version 1 does not."
 
 
-def _unnamed(document: Document) -> Iterator[tuple[type[Any], str, Path]]:
-    """Every member that the format does not name, where others may stand at all."""
-    return (one for one in document.unnamed if not plan(one[0]).closed)
-
-
 def _alike(document: Document) -> Iterator[Problem]:
+    if document.looks.isdisjoint(_NAMED):
+        return
     known: dict[type[Any], dict[str, str]] = {}
-    for model, name, path in _unnamed(document):
+    for model, name, path in document.unnamed():
         if model not in known:
             known[model] = {skeleton(one): one for one in plan(model).names}
         meant = known[model].get(skeleton(name))
@@ -108,15 +108,15 @@ def _alike(document: Document) -> Iterator[Problem]:
 
 
 def _bindings(document: Document) -> Iterator[Problem]:
-    for _, name, path in _unnamed(document):
+    for _, name, path in () if document.looks.isdisjoint(_BINDINGS) else document.unnamed():
         if skeleton(name) in _BINDINGS:
             yield pointer_to(*path, name), f"{quoted(name)} says which private thing a source is, and not what kind."
 
 
 def _secrets(document: Document) -> Iterator[Problem]:
     texts = [
-        *((parameter, "default", path) for parameter, path in forms.each(document, "parameters")),
-        *((blueprint, "systemPrompt", path) for blueprint, path in forms.one(document, "blueprint")),
+        *((parameter, "default", path) for parameter, path in document.parameters),
+        *((blueprint, "systemPrompt", path) for blueprint, path in document.blueprint),
     ]
     for path, found in forms.searched(texts, credentials):
         leak = next(found, None)
@@ -130,7 +130,8 @@ ENCODING = Rule(
     1,
     Severity.ERROR,
     "The file is one JSON document in UTF-8, with each member once and numbers that a double holds.",
-    "Write the file as one JSON object, in UTF-8 without a byte order mark.",
+    "Write the file as one JSON object, in UTF-8 without a byte order mark; JSON has no comments, and no comma before "
+    "} or ].",
 )
 LIMITS = Rule(
     "S19.10",

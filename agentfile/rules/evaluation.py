@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentfile import forms
-from agentfile.forms import Holder, Path, is_number
+from agentfile import columns, forms
+from agentfile.columns import problems
+from agentfile.forms import is_number
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.vocabulary import (
     CHECK_PHASES,
@@ -21,10 +22,12 @@ from descriptor.pointers import pointer_to
 
 PRIVATE = ("brain", "memory")
 
+_ID = columns.text("id", required=True, filled=True)
+
 
 def _evaluation(document: Document) -> Iterator[Problem]:
-    yield from forms.mapping(document, "evaluation", ())
-    for evaluation, path in forms.one(document, "evaluation"):
+    yield from problems(document.top, columns.mapping("evaluation"))
+    for evaluation, path in document.top.one("evaluation"):
         version = evaluation.get("version")
         if not is_number(version) or version != 1:
             said = f"is {forms.shown(version)}" if "version" in evaluation else "is missing"
@@ -36,26 +39,26 @@ def _evaluation(document: Document) -> Iterator[Problem]:
             yield pointer_to(*path, "checks"), "`checks` is empty, so nothing would be verified."
 
 
-def _checks(document: Document) -> Iterator[tuple[Holder, Path]]:
-    for evaluation, path in forms.one(document, "evaluation"):
-        yield from forms.each(evaluation, "checks", path)
-
-
 def _check_members(document: Document) -> Iterator[Problem]:
-    for check, path in _checks(document):
-        yield from forms.string(check, "name", path, required=True)
-        yield from forms.word(check, "type", path, CHECK_TYPES, required=True)
-        yield from forms.word(check, "phase", path, CHECK_PHASES, required=True)
-        yield from forms.word(check, "severity", path, CHECK_SEVERITIES, required=True)
-        yield from forms.strings(check, "sourceIds", path)
-        yield from forms.string(check, "description", path)
-        yield from forms.mapping(check, "config", path)
+    return problems(
+        document.checks,
+        columns.text("name", required=True),
+        columns.word("type", CHECK_TYPES, required=True),
+        columns.word("phase", CHECK_PHASES, required=True),
+        columns.word("severity", CHECK_SEVERITIES, required=True),
+        columns.texts("sourceIds"),
+        columns.text("description"),
+        columns.mapping("config"),
+    )
 
 
 def _check_ids(document: Document) -> Iterator[Problem]:
+    stated = document.checks.column("id")
+    if _ID.sound(stated) and len(set(stated)) == len(stated):
+        return
     seen: set[str] = set()
-    for check, path in _checks(document):
-        yield from forms.string(check, "id", path, required=True, filled=True)
+    for check, path in document.checks:
+        yield from _ID.problems(check, path)
         value = check.get("id")
         if isinstance(value, str) and value:
             if value in seen:
@@ -64,43 +67,48 @@ def _check_ids(document: Document) -> Iterator[Problem]:
 
 
 def _assertions(document: Document) -> Iterator[Problem]:
-    for check, path in _checks(document):
-        needed = check.get("type") in CHECK_TYPES_WITH_ASSERTION
-        yield from forms.string(check, "assertion", path, required=needed, filled=needed)
+    yield from problems(document.checks, columns.text("assertion"))
+    for kind in CHECK_TYPES_WITH_ASSERTION:
+        for check, path in document.checks.where("type", kind):
+            if check.get("assertion", "") == "":
+                yield from forms.string(check, "assertion", path, required=True, filled=True)
 
 
 def _source_ids(document: Document) -> Iterator[Problem]:
-    declared = {source.get("id") for source, _ in forms.each(document, "sources") if isinstance(source.get("id"), str)}
-    for check, path in _checks(document):
-        named = check.get("sourceIds")
-        for index, one in enumerate(named if isinstance(named, list) else ()):
+    declared = {name for name in document.top.each("sources").column("id") if isinstance(name, str)}
+    for place, named in enumerate(document.checks.column("sourceIds")):
+        if not isinstance(named, list) or all(one in declared for one in named if isinstance(one, str)):
+            continue
+        path = document.checks.paths[place]
+        for index, one in enumerate(named):
             if isinstance(one, str) and one not in declared:
                 said = f"No source has the id {forms.shown(one)}, so this check would never run."
                 yield pointer_to(*path, "sourceIds", index), said
 
 
 def _memory(document: Document) -> Iterator[Problem]:
-    yield from forms.objects(document, "memory", ())
-    for fact, path in forms.each(document, "memory"):
-        yield from forms.string(fact, "key", path, required=True, filled=True)
-        yield from forms.string(fact, "value", path, required=True)
+    yield from problems(document.top, columns.objects("memory"))
+    facts = document.top.each("memory")
+    yield from problems(facts, columns.text("key", required=True, filled=True), columns.text("value", required=True))
 
 
 def _brain(document: Document) -> Iterator[Problem]:
-    yield from forms.objects(document, "brain", ())
-    for page, path in forms.each(document, "brain"):
-        yield from forms.string(page, "title", path, required=True, filled=True)
-        yield from forms.string(page, "content", path, required=True)
+    yield from problems(document.top, columns.objects("brain"))
+    pages = document.top.each("brain")
+    yield from problems(
+        pages, columns.text("title", required=True, filled=True), columns.text("content", required=True)
+    )
 
 
 def _private_forms(document: Document) -> Iterator[Problem]:
-    for page, path in forms.each(document, "brain"):
-        yield from forms.string(page, "slug", path)
-        yield from forms.string(page, "summary", path)
-        yield from forms.strings(page, "links", path)
-        yield from forms.strings(page, "sources", path)
-    for fact, path in forms.each(document, "memory"):
-        yield from forms.number(fact, "importance", path)
+    yield from problems(
+        document.top.each("brain"),
+        columns.text("slug"),
+        columns.text("summary"),
+        columns.texts("links"),
+        columns.texts("sources"),
+    )
+    yield from problems(document.top.each("memory"), columns.number("importance"))
 
 
 def _private(document: Document) -> Iterator[Problem]:

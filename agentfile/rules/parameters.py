@@ -10,20 +10,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentfile import forms
+from agentfile import columns, forms
 from agentfile.artifacts import is_format
+from agentfile.columns import problems
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.vocabulary import ARTIFACT_KINDS, MODALITIES, OUTPUT_SHAPES, PARAMETER_TYPES
 from descriptor.pointers import pointer_to
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
+_NAMED = columns.text("name", required=True, filled=True)
+_STATED = (
+    columns.text("label", required=True, filled=True),
+    columns.word("type", PARAMETER_TYPES, required=True),
+    columns.flag("required", required=True),
+)
+_OPTIONS = columns.objects("options")
+
 
 def _accepts(document: Document) -> Iterator[Problem]:
     if "inputs" not in document:
         yield "/inputs", "`inputs` is missing, so nothing says what the agent takes."
-    yield from forms.mapping(document, "inputs", ())
-    for inputs, path in forms.one(document, "inputs"):
+    yield from problems(document.top, columns.mapping("inputs"))
+    for inputs, path in document.top.one("inputs"):
         accepts = inputs.get("accepts")
         if "accepts" not in inputs:
             yield pointer_to(*path, "accepts"), "`accepts` is missing."
@@ -34,7 +43,7 @@ def _accepts(document: Document) -> Iterator[Problem]:
 
 
 def _modalities(document: Document) -> Iterator[Problem]:
-    for inputs, path in forms.one(document, "inputs"):
+    for inputs, path in document.top.one("inputs"):
         accepts = inputs.get("accepts")
         for index, entry in enumerate(accepts if isinstance(accepts, list) else ()):
             if entry not in MODALITIES:
@@ -43,21 +52,16 @@ def _modalities(document: Document) -> Iterator[Problem]:
 
 
 def _input_forms(document: Document) -> Iterator[Problem]:
-    for inputs, path in forms.one(document, "inputs"):
-        yield from forms.string(inputs, "placeholder", path)
-        yield from forms.mapping(inputs, "schema", path)
+    return problems(document.top.one("inputs"), columns.text("placeholder"), columns.mapping("schema"))
 
 
 def _outputs(document: Document) -> Iterator[Problem]:
-    yield from forms.mapping(document, "outputs", ())
-    for outputs, path in forms.one(document, "outputs"):
-        yield from forms.word(outputs, "shape", path, OUTPUT_SHAPES, required=True)
+    yield from problems(document.top, columns.mapping("outputs"))
+    yield from problems(document.top.one("outputs"), columns.word("shape", OUTPUT_SHAPES, required=True))
 
 
 def _output_forms(document: Document) -> Iterator[Problem]:
-    for outputs, path in forms.one(document, "outputs"):
-        yield from forms.mapping(outputs, "schema", path)
-        yield from forms.string(outputs, "description", path)
+    return problems(document.top.one("outputs"), columns.mapping("schema"), columns.text("description"))
 
 
 def _outputs_stated(document: Document) -> Iterator[Problem]:
@@ -66,13 +70,17 @@ def _outputs_stated(document: Document) -> Iterator[Problem]:
 
 
 def _entries(document: Document) -> Iterator[Problem]:
-    yield from forms.objects(document, "parameters", ())
+    return problems(document.top, columns.objects("parameters"))
 
 
 def _parameters(document: Document) -> Iterator[Problem]:
+    stated = document.parameters.column("name")
+    if _NAMED.sound(stated) and all(map(_NAME.fullmatch, stated)) and len({*map(str.lower, stated)}) == len(stated):
+        yield from problems(document.parameters, *_STATED)
+        return
     seen: set[str] = set()
-    for parameter, path in forms.each(document, "parameters"):
-        yield from forms.string(parameter, "name", path, required=True, filled=True)
+    for parameter, path in document.parameters:
+        yield from _NAMED.problems(parameter, path)
         name = parameter.get("name")
         if isinstance(name, str) and name:
             if not _NAME.fullmatch(name):
@@ -85,77 +93,82 @@ def _parameters(document: Document) -> Iterator[Problem]:
                 )
             else:
                 seen.add(name.lower())
-        yield from forms.string(parameter, "label", path, required=True, filled=True)
-        yield from forms.word(parameter, "type", path, PARAMETER_TYPES, required=True)
-        yield from forms.flag(parameter, "required", path, required=True)
+        for form in _STATED:
+            yield from form.problems(parameter, path)
 
 
 def _select(document: Document) -> Iterator[Problem]:
-    for parameter, path in forms.each(document, "parameters"):
-        options = parameter.get("options")
-        if parameter.get("type") == "select" and not (isinstance(options, list) and options):
+    selects = document.parameters.where("type", "select")
+    for place, options in enumerate(selects.column("options")):
+        if not (isinstance(options, list) and options):
+            path = selects.paths[place]
             yield pointer_to(*path, "options"), "This parameter is a choice, and `options` is no list of any."
 
 
 def _file(document: Document) -> Iterator[Problem]:
-    for parameter, path in forms.each(document, "parameters"):
-        if parameter.get("type") != "file":
-            continue
-        if "artifact" not in parameter:
-            yield pointer_to(*path, "artifact"), "`artifact` is missing, so nothing says which shape the file has."
-        yield from forms.mapping(parameter, "artifact", path)
-        for artifact, place in forms.one(parameter, "artifact", path):
-            yield from forms.word(artifact, "kind", place, ARTIFACT_KINDS, required=True)
-            yield from forms.strings(artifact, "accepts", place, required=True, filled=True)
-            if artifact.get("accepts") == []:
-                yield pointer_to(*place, "accepts"), "`accepts` is empty, so no file will do."
-            yield from forms.strings(artifact, "structure", place)
-        if "default" in parameter:
-            yield pointer_to(*path, "default"), "A file has no `default`: the owner's file stays with the owner."
+    files = document.parameters.where("type", "file")
+    for index, file in enumerate(files.holders):
+        if "artifact" not in file:
+            said = "`artifact` is missing, so nothing says which shape the file has."
+            yield pointer_to(*files.paths[index], "artifact"), said
+        if "default" in file:
+            said = "A file has no `default`: the owner's file stays with the owner."
+            yield pointer_to(*files.paths[index], "default"), said
+    artifacts = files.one("artifact")
+    yield from problems(files, columns.mapping("artifact"))
+    yield from problems(
+        artifacts,
+        columns.word("kind", ARTIFACT_KINDS, required=True),
+        columns.texts("accepts", required=True, filled=True),
+        columns.texts("structure"),
+    )
+    for index, accepts in enumerate(artifacts.column("accepts")):
+        if accepts == []:
+            yield pointer_to(*artifacts.paths[index], "accepts"), "`accepts` is empty, so no file will do."
 
 
 def _parameter_forms(document: Document) -> Iterator[Problem]:
-    for parameter, path in forms.each(document, "parameters"):
-        yield from forms.string(parameter, "description", path)
-        yield from forms.string(parameter, "placeholder", path)
-        if parameter.get("type") != "file":
-            yield from forms.mapping(parameter, "artifact", path)
-            default = parameter.get("default")
-            if "default" in parameter and not isinstance(default, str | int | float):
-                said = f"`default` is {forms.shown(default)}; it has to be text, a number, true or false."
-                yield pointer_to(*path, "default"), said
+    yield from problems(document.parameters, columns.text("description"), columns.text("placeholder"))
+    others = document.parameters.where("type", "file", differs=True)
+    yield from problems(others, columns.mapping("artifact"))
+    for index, default in enumerate(others.column("default", "")):
+        if not isinstance(default, str | int | float):
+            said = f"`default` is {forms.shown(default)}; it has to be text, a number, true or false."
+            yield pointer_to(*others.paths[index], "default"), said
 
 
 def _options(document: Document) -> Iterator[Problem]:
-    for parameter, path in forms.each(document, "parameters"):
+    for parameter, path in document.parameters if not _OPTIONS.sound(document.parameters.column("options")) else ():
+        # Of a choice whose options are no list at all, rule 17 tells.
         if parameter.get("type") != "select" or isinstance(parameter.get("options"), list):
-            yield from forms.objects(parameter, "options", path)
-        for option, place in forms.each(parameter, "options", path):
-            value = option.get("value")
-            if not isinstance(value, str | int | float):
-                said = f"is {forms.shown(value)}" if "value" in option else "is missing"
-                yield pointer_to(*place, "value"), f"`value` {said}; it has to be text, a number, true or false."
-            yield from forms.string(option, "label", place, required=True)
+            yield from _OPTIONS.problems(parameter, path)
+    options = document.parameters.each("options")
+    for index, value in enumerate(options.column("value", None)):
+        if not isinstance(value, str | int | float):
+            said = f"is {forms.shown(value)}" if "value" in options.holders[index] else "is missing"
+            yield (
+                pointer_to(*options.paths[index], "value"),
+                f"`value` {said}; it has to be text, a number, true or false.",
+            )
+    yield from problems(options, columns.text("label", required=True))
 
 
 def _unused_artifact(document: Document) -> Iterator[Problem]:
-    for parameter, path in forms.each(document, "parameters"):
-        if parameter.get("type") == "file":
-            continue
-        for artifact, place in forms.one(parameter, "artifact", path):
-            yield from forms.string(artifact, "kind", place, required=True)
-            yield from forms.strings(artifact, "accepts", place, required=True)
-            yield from forms.strings(artifact, "structure", place)
+    return problems(
+        document.parameters.where("type", "file", differs=True).one("artifact"),
+        columns.text("kind", required=True),
+        columns.texts("accepts", required=True),
+        columns.texts("structure"),
+    )
 
 
 def _formats(document: Document) -> Iterator[Problem]:
-    for parameter, path in forms.each(document, "parameters"):
-        for artifact, place in forms.one(parameter, "artifact", path):
-            accepts = artifact.get("accepts")
-            for index, entry in enumerate(accepts if isinstance(accepts, list) else ()):
-                if isinstance(entry, str) and entry.strip() and not is_format(entry):
-                    said = f"{forms.shown(entry)} is no extension and no media type, so no file has it."
-                    yield pointer_to(*place, "accepts", index), said
+    artifacts = document.parameters.one("artifact")
+    for place, accepts in enumerate(artifacts.column("accepts")):
+        for index, entry in enumerate(accepts if isinstance(accepts, list) else ()):
+            if isinstance(entry, str) and entry.strip() and not is_format(entry):
+                said = f"{forms.shown(entry)} is no extension and no media type, so no file has it."
+                yield pointer_to(*artifacts.paths[place], "accepts", index), said
 
 
 RULES = (

@@ -13,16 +13,14 @@ from itertools import chain
 
 from agentfile import forms
 from agentfile.forms import Holder, Path
-from agentfile.lookalikes import skeleton
-from agentfile.rules.sources import requirements
+from agentfile.lookalikes import skeleton, skeletons
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.schemas import KEYWORDS
-from agentfile.shapes import plan
 from descriptor.errors import quoted
+from descriptor.levels import levels
 from descriptor.pointers import pointer_to
 from descriptor.strictjson import JsonValue
 
-_APART = "\n|\n"
 _WORDED = {
     "accepts": ("extensions", "mediaTypes", "providerTypes"),
     "structure": ("required", "optional"),
@@ -45,27 +43,24 @@ _PRIVATE = _OF_A_BINDING | frozenset(
 _NAMING = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired")
 
 
-def _undeclared(document: Document) -> Iterator[tuple[Path, str]]:
-    """Of every source, also of those that are too many: what leaks has to be told at once."""
-    return ((path, name) for model, name, path in document.unnamed if plan(model).closed)
-
-
 def _in_schemas(document: Document) -> Iterator[tuple[Path, str]]:
     """The private members in the `schema` of each source's structure, which says a shape and never a value.
 
     A column may be called `path`, and then a schema stands there: that is no private member, and is looked into.
     """
-    for source, path in forms.each(document, "sources"):
-        for structure, place in forms.one(source, "structure", path):
-            left: list[tuple[JsonValue, Path, bool]] = [(structure.get("schema"), (*place, "schema"), False)]
-            while left:
-                value, at, names = left.pop()
-                if isinstance(value, list):
-                    left += [(entry, (*at, index), False) for index, entry in reversed([*enumerate(value)])]
-                for name, inner in value.items() if isinstance(value, dict) else ():
-                    if _is_private(name) and not (_is_schema(inner) and (names or skeleton(name) not in _OF_A_BINDING)):
-                        yield at, name
-                    left.append((inner, (*at, name), not names and name in _NAMING))
+    for structure, path in document.top.each("sources").one("structure"):
+        schema = structure.get("schema")
+        if all(_PRIVATE.isdisjoint(skeletons(names)) for names, _ in levels(schema)):
+            continue
+        left: list[tuple[JsonValue, Path, bool]] = [(schema, (*path, "schema"), False)]
+        while left:
+            value, at, names = left.pop()
+            if isinstance(value, list):
+                left += [(entry, (*at, index), False) for index, entry in reversed([*enumerate(value)])]
+            for name, inner in value.items() if isinstance(value, dict) else ():
+                if _is_private(name) and not (_is_schema(inner) and (names or skeleton(name) not in _OF_A_BINDING)):
+                    yield at, name
+                left.append((inner, (*at, name), not names and name in _NAMING))
 
 
 def _texts(source: Holder, path: Path) -> Iterator[tuple[str, Path]]:
@@ -75,22 +70,25 @@ def _texts(source: Holder, path: Path) -> Iterator[tuple[str, Path]]:
         if isinstance(value, str):
             yield value, (*path, name)
     for contract, names in _WORDED.items():
-        for members, place in forms.one(source, contract, path):
-            for name in names:
-                listed = members.get(name)
-                for index, text in enumerate(listed if isinstance(listed, list) else ()):
-                    if isinstance(text, str):
-                        yield text, (*place, name, index)
+        members = source.get(contract)
+        for name in names:
+            listed = members.get(name) if isinstance(members, dict) else None
+            for index, text in enumerate(listed if isinstance(listed, list) else ()):
+                if isinstance(text, str):
+                    yield text, (*path, contract, name, index)
 
 
 def _literals(document: Document) -> Iterator[Problem]:
-    texts = [one for source, path in requirements(document) for one in _texts(source, path)]
-    # Between two texts stands what ends whatever a search could see in both: most files give nothing away, and are
-    # searched once.
-    if any(forms.searched_all([_APART.join(text for text, _ in texts)])):
-        for (_, path), leak in zip(texts, forms.searched_all(text for text, _ in texts), strict=True):
-            if leak is not None:
-                yield pointer_to(*path), f"The text holds what looks like {leak.what}."
+    sources = document.requirements
+    worded = sources.column("label") + sources.column("description")
+    for contract, names in _WORDED.items():
+        members = sources.one(contract)
+        lists = chain.from_iterable(members.column(name) for name in names)
+        worded += chain.from_iterable(listed for listed in lists if isinstance(listed, list))
+    if forms.gives_away(text for text in worded if isinstance(text, str)):
+        texts = [one for source, path in sources for one in _texts(source, path)]
+        for place, leak in forms.given_away([text for text, _ in texts]):
+            yield pointer_to(*texts[place][1]), f"The text holds what looks like {leak.what}."
 
 
 def _is_schema(value: JsonValue) -> bool:
@@ -102,14 +100,15 @@ def _is_private(name: str) -> bool:
 
 
 def _closed(document: Document) -> Iterator[Problem]:
-    for path, name in _undeclared(document):
+    for _, name, path in document.undeclared():
         if not _is_private(name):
             yield pointer_to(*path, name), f"{quoted(name)} is no member that the format has here."
 
 
 def _private(document: Document) -> Iterator[Problem]:
     said = "is private to the runtime that bound the source: it tells which thing is meant, or how to get at it."
-    undeclared = ((path, name) for path, name in _undeclared(document) if _is_private(name))
+    # Of every source, also of those that are too many: what leaks has to be told at once.
+    undeclared = ((path, name) for _, name, path in document.undeclared() if _is_private(name))
     for path, name in chain(undeclared, _in_schemas(document)):
         yield pointer_to(*path, name), f"{quoted(name)} {said}"
 

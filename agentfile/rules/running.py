@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentfile import forms
+from agentfile import columns, forms
+from agentfile.columns import Places, problems
 from agentfile.forms import Holder, Path, is_number
 from agentfile.rules.table import Check, Document, Problem, Severity
 from descriptor.pointers import pointer_to
@@ -26,77 +27,74 @@ _OPTIONAL = {"schedule": ("prompt", "timezone", "label"), "api": ("endpoint",)}
 
 
 def _triggers(document: Document) -> Iterator[Problem]:
-    yield from forms.objects(document, "triggers", ())
-    for trigger, path in forms.each(document, "triggers"):
-        yield from forms.string(trigger, "type", path, required=True, filled=True)
-        needed = _NEEDED.get(_type(trigger))
-        if needed is not None:
-            yield from forms.string(trigger, needed, path, required=True)
+    yield from problems(document.top, columns.objects("triggers"))
+    yield from problems(document.triggers, columns.text("type", required=True, filled=True))
+    for kind, needed in _NEEDED.items():
+        yield from problems(document.triggers.where("type", kind), columns.text(needed, required=True))
 
 
 def _trigger_forms(document: Document) -> Iterator[Problem]:
-    for trigger, path in forms.each(document, "triggers"):
-        for name in _OPTIONAL.get(_type(trigger), ()):
-            yield from forms.string(trigger, name, path)
-
-
-def _type(trigger: Holder) -> str:
-    stated = trigger.get("type")
-    return stated if isinstance(stated, str) else ""
+    for kind, optional in _OPTIONAL.items():
+        yield from problems(document.triggers.where("type", kind), *map(columns.text, optional))
 
 
 def _connectivity(document: Document) -> Iterator[Problem]:
-    yield from forms.mapping(document, "connectivity", ())
-    for connectivity, path in forms.one(document, "connectivity"):
-        for name, (texts, _) in _ENTRIES.items():
-            if isinstance(connectivity.get(name), list):
-                yield from forms.objects(connectivity, name, path)
-            for entry, place in forms.each(connectivity, name, path):
-                for text in texts:
-                    yield from forms.string(entry, text, place, required=True)
+    yield from problems(document.top, columns.mapping("connectivity"))
+    connectivity = document.top.one("connectivity")
+    for name, (texts, _) in _ENTRIES.items():
+        if any(isinstance(value, list) for value in connectivity.column(name)):
+            yield from problems(connectivity, columns.objects(name))
+        yield from problems(connectivity.each(name), *(columns.text(text, required=True) for text in texts))
 
 
 def _connectivity_lists(document: Document) -> Iterator[Problem]:
-    for connectivity, path in forms.one(document, "connectivity"):
-        for name in _ENTRIES:
-            yield from forms.items(connectivity, name, path)
+    return problems(document.top.one("connectivity"), *map(columns.items, _ENTRIES))
 
 
-def _entries(document: Document) -> Iterator[tuple[Holder, Path, tuple[str, ...], str | None]]:
-    for connectivity, path in forms.one(document, "connectivity"):
-        for name, (texts, role) in _ENTRIES.items():
-            yield from ((entry, place, texts, role) for entry, place in forms.each(connectivity, name, path))
+def _entries(document: Document) -> Iterator[tuple[Places, tuple[str, ...], str | None]]:
+    """The entries of each list, with what they have to say and which member says whose each is."""
+    connectivity = document.top.one("connectivity")
+    return ((connectivity.each(name), texts, role) for name, (texts, role) in _ENTRIES.items())
 
 
 def _roles(document: Document) -> Iterator[Problem]:
-    for entry, path, _, role in _entries(document):
-        if role is not None and role in entry and entry[role] != _OWNER:
-            # What stands there may be somebody's number or address: it is not repeated.
-            yield pointer_to(*path, role), f'`{role}` names somebody; it has to be "{_OWNER}", whoever runs the file.'
+    for entries, _, role in _entries(document):
+        for index, stated in enumerate(entries.column(role, _OWNER) if role is not None else ()):
+            if stated != _OWNER:
+                # What stands there may be somebody's number or address: it is not repeated.
+                said = f'`{role}` names somebody; it has to be "{_OWNER}", whoever runs the file.'
+                yield pointer_to(*entries.paths[index], str(role)), said
 
 
 def _roles_stated(document: Document) -> Iterator[Problem]:
-    for entry, path, _, role in _entries(document):
-        if role is not None and role not in entry:
-            yield pointer_to(*path, role), f'`{role}` is missing; "{_OWNER}" is the only one there is.'
+    for entries, _, role in _entries(document):
+        for index, entry in enumerate(entries.holders if role is not None else ()):
+            if role not in entry:
+                said = f'`{role}` is missing; "{_OWNER}" is the only one there is.'
+                yield pointer_to(*entries.paths[index], str(role)), said
 
 
 def _literals(document: Document) -> Iterator[Problem]:
-    texts = ((entry, name, path) for entry, path, names, _ in _entries(document) for name in names)
-    for path, found in forms.searched(texts):
-        leak = next(found, None)
-        if leak is not None:
-            yield pointer_to(*path), f"`{path[-1]}` holds what looks like {leak.what}."
+    texts = [
+        (value, entries, index, name)
+        for entries, names, _ in _entries(document)
+        for index, entry in enumerate(entries.holders)
+        for name in names
+        if isinstance(value := entry.get(name), str)
+    ]
+    for place, leak in forms.given_away([text for text, *_ in texts]):
+        _, entries, index, name = texts[place]
+        yield pointer_to(*entries.paths[index], name), f"`{name}` holds what looks like {leak.what}."
 
 
 def _metadata(document: Document) -> Iterator[Problem]:
-    for metadata, path in forms.one(document, "metadata"):
+    for metadata, path in document.top.one("metadata"):
         yield from forms.string(metadata, "sourceUrl", path)
         yield from forms.string(metadata, "sourceUserId", path)
         yield from forms.strings(metadata, "tags", path)
         yield from forms.mapping(metadata, "pricing", path)
-        for pricing, place in forms.one(metadata, "pricing", path):
-            yield from _pricing(pricing, place)
+    for pricing, path in document.top.one("metadata").one("pricing"):
+        yield from _pricing(pricing, path)
 
 
 def _pricing(pricing: Holder, path: Path) -> Iterator[Problem]:

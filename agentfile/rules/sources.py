@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentfile import forms
-from agentfile.forms import Holder, Path
-from agentfile.rules.table import Check, Document, Problem, Severity
+from agentfile import columns, forms
+from agentfile.columns import problems
+from agentfile.rules.table import MOST_SOURCES, Check, Document, Problem, Severity
 from agentfile.vocabulary import (
     APPROVALS,
     AUTHORITIES,
@@ -27,19 +27,12 @@ from agentfile.vocabulary import (
 )
 from descriptor.pointers import pointer_to
 
-MOST_SOURCES = 30
-
 _ID = re.compile(r"[a-z][a-z0-9._-]{0,79}")
 _CONTRACTS = ("accepts", "structure", "freshness", "truth", "approval", "sharing")
 
 
-def requirements(document: Document) -> Iterator[tuple[Holder, Path]]:
-    """The sources that are objects, each with its path: as many as there may be, since of more the first are enough."""
-    return iter(document.requirements[:MOST_SOURCES])
-
-
 def _requirements(document: Document) -> Iterator[Problem]:
-    yield from forms.objects(document, "sources", ())
+    return problems(document.top, columns.objects("sources"))
 
 
 def _count(document: Document) -> Iterator[Problem]:
@@ -50,7 +43,7 @@ def _count(document: Document) -> Iterator[Problem]:
 
 def _ids(document: Document) -> Iterator[Problem]:
     seen: set[str] = set()
-    for source, path in requirements(document):
+    for source, path in document.requirements:
         value = source.get("id")
         yield from forms.string(source, "id", path, required=True)
         if not isinstance(value, str):
@@ -64,66 +57,71 @@ def _ids(document: Document) -> Iterator[Problem]:
 
 
 def _members(document: Document) -> Iterator[Problem]:
-    for source, path in requirements(document):
-        yield from forms.string(source, "label", path, required=True, filled=True)
-        yield from forms.word(source, "role", path, SOURCE_ROLES, required=True)
-        yield from forms.word(source, "kind", path, SOURCE_KINDS, required=True)
-        yield from forms.flag(source, "required", path, required=True)
-        yield from forms.mapping(source, "access", path, required=True)
-        yield from forms.string(source, "description", path)
-        for name in _CONTRACTS:
-            yield from forms.mapping(source, name, path)
-
-
-def _contracts(document: Document, name: str) -> Iterator[tuple[Holder, Path]]:
-    for source, path in requirements(document):
-        yield from forms.one(source, name, path)
+    return problems(
+        document.requirements,
+        columns.text("label", required=True, filled=True),
+        columns.word("role", SOURCE_ROLES, required=True),
+        columns.word("kind", SOURCE_KINDS, required=True),
+        columns.flag("required", required=True),
+        columns.mapping("access", required=True),
+        columns.text("description"),
+        *map(columns.mapping, _CONTRACTS),
+    )
 
 
 def _accepts(document: Document) -> Iterator[Problem]:
-    for accepts, path in _contracts(document, "accepts"):
-        for name in ("extensions", "mediaTypes", "providerTypes"):
-            yield from forms.strings(accepts, name, path, filled=True)
+    lists = (columns.texts(name, filled=True) for name in ("extensions", "mediaTypes", "providerTypes"))
+    return problems(document.requirements.one("accepts"), *lists)
 
 
 def _structure(document: Document) -> Iterator[Problem]:
-    for structure, path in _contracts(document, "structure"):
-        yield from forms.strings(structure, "required", path)
-        yield from forms.strings(structure, "optional", path)
-        yield from forms.mapping(structure, "schema", path)
+    return problems(
+        document.requirements.one("structure"),
+        columns.texts("required"),
+        columns.texts("optional"),
+        columns.mapping("schema"),
+    )
 
 
 def _access(document: Document) -> Iterator[Problem]:
-    for access, path in _contracts(document, "access"):
-        yield from forms.strings(access, "capabilities", path, required=True)
-        yield from forms.strings(access, "boundaries", path)
+    return problems(
+        document.requirements.one("access"), columns.texts("capabilities", required=True), columns.texts("boundaries")
+    )
 
 
 def _freshness(document: Document) -> Iterator[Problem]:
-    for freshness, path in _contracts(document, "freshness"):
-        yield from forms.word(freshness, "mode", path, FRESHNESS_MODES, required=True)
-        yield from forms.word(freshness, "onStale", path, ON_STALE, required=True)
+    return problems(
+        document.requirements.one("freshness"),
+        columns.word("mode", FRESHNESS_MODES, required=True),
+        columns.word("onStale", ON_STALE, required=True),
+    )
 
 
 def _truth(document: Document) -> Iterator[Problem]:
-    for truth, path in _contracts(document, "truth"):
-        yield from forms.word(truth, "authority", path, AUTHORITIES, required=True)
-        yield from forms.word(truth, "conflictPolicy", path, CONFLICT_POLICIES, required=True)
-        yield from forms.word(truth, "citations", path, CITATIONS, required=True)
+    return problems(
+        document.requirements.one("truth"),
+        columns.word("authority", AUTHORITIES, required=True),
+        columns.word("conflictPolicy", CONFLICT_POLICIES, required=True),
+        columns.word("citations", CITATIONS, required=True),
+    )
 
 
 def _approval(document: Document) -> Iterator[Problem]:
-    for approval, path in _contracts(document, "approval"):
-        yield from forms.word(approval, "read", path, APPROVALS)
-        yield from forms.word(approval, "write", path, APPROVALS)
-        yield from forms.word(approval, "destructive", path, DESTRUCTIVE_APPROVALS)
+    return problems(
+        document.requirements.one("approval"),
+        columns.word("read", APPROVALS),
+        columns.word("write", APPROVALS),
+        columns.word("destructive", DESTRUCTIVE_APPROVALS),
+    )
 
 
 def _sharing(document: Document) -> Iterator[Problem]:
-    for sharing, path in _contracts(document, "sharing"):
-        yield from forms.word(sharing, "strategy", path, SHARING_STRATEGIES, required=True)
-        yield from forms.word(sharing, "derivedKnowledge", path, DERIVED_KNOWLEDGE)
-        yield from forms.flag(sharing, "recipientMayOverride", path)
+    return problems(
+        document.requirements.one("sharing"),
+        columns.word("strategy", SHARING_STRATEGIES, required=True),
+        columns.word("derivedKnowledge", DERIVED_KNOWLEDGE),
+        columns.flag("recipientMayOverride"),
+    )
 
 
 RULES = (

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import chain
 
-from agentfile import forms
-from agentfile.forms import Holder, Path
-from agentfile.lookalikes import disguised
+from agentfile import columns, forms
+from agentfile.columns import problems
+from agentfile.forms import Path
+from agentfile.lookalikes import any_disguised, disguised
 from agentfile.rules.table import Check, Document, Problem, Severity
 from agentfile.vocabulary import NANGO_METHODS, TOOL_KINDS, WEBHOOK_METHODS
 from descriptor.pointers import pointer_to
@@ -20,28 +22,24 @@ from descriptor.strictjson import JsonValue
 # By what somebody decides whether to grant a tool what it asks for; and its scopes.
 _SHOWN = ("name", "server", "url", "provider", "endpoint")
 
+_SHAPES = frozenset((str, dict))
+
 # What a URL resolver would take for another host: a scheme, or two slashes of either slant.
 _ABSOLUTE = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}")
 
 
 def _listed(document: Document) -> Iterator[tuple[list[JsonValue], Path]]:
     """The list of tools, with its path; otherwise nothing."""
-    for blueprint, path in forms.one(document, "blueprint"):
+    for blueprint, path in document.blueprint:
         tools = blueprint.get("tools")
         if isinstance(tools, list):
             yield tools, (*path, "tools")
 
 
-def _tools(document: Document, kind: str | None = None) -> Iterator[tuple[Holder, Path]]:
-    """The tools that are objects, or those of one kind."""
-    for tools, path in _listed(document):
-        for index, tool in enumerate(tools):
-            if isinstance(tool, dict) and (kind is None or tool.get("kind") == kind):
-                yield tool, (*path, index)
-
-
 def _entries(document: Document) -> Iterator[Problem]:
     for tools, path in _listed(document):
+        if _SHAPES.issuperset(map(type, tools)) and "" not in tools:
+            return
         for index, tool in enumerate(tools):
             if tool == "":
                 yield pointer_to(*path, index), "This tool is an empty text."
@@ -51,63 +49,78 @@ def _entries(document: Document) -> Iterator[Problem]:
 
 
 def _kinds(document: Document) -> Iterator[Problem]:
-    for tool, path in _tools(document):
-        yield from forms.word(tool, "kind", path, TOOL_KINDS, required=True)
-        yield from forms.string(tool, "name", path, required=True, filled=True)
+    return problems(
+        document.tools,
+        columns.word("kind", TOOL_KINDS, required=True),
+        columns.text("name", required=True, filled=True),
+    )
 
 
 def _nango_target(document: Document) -> Iterator[Problem]:
-    for tool, path in _tools(document, "nango"):
-        yield from forms.string(tool, "provider", path, required=True, filled=True)
-        yield from forms.string(tool, "endpoint", path, required=True, filled=True)
+    return problems(
+        document.nango_tools,
+        columns.text("provider", required=True, filled=True),
+        columns.text("endpoint", required=True, filled=True),
+    )
 
 
 def _builtin(document: Document) -> Iterator[Problem]:
-    for tool, path in _tools(document, "builtin"):
-        yield from forms.string(tool, "description", path)
+    return problems(document.tools.where("kind", "builtin"), columns.text("description"))
 
 
 def _mcp(document: Document) -> Iterator[Problem]:
-    for tool, path in _tools(document, "mcp"):
-        yield from forms.string(tool, "server", path, required=True, filled=True)
-        yield from forms.flag(tool, "requiresUserAuth", path, required=True)
-        yield from forms.strings(tool, "scopes", path)
-        yield from forms.string(tool, "provider", path)
-        yield from forms.string(tool, "description", path)
+    return problems(
+        document.tools.where("kind", "mcp"),
+        columns.text("server", required=True, filled=True),
+        columns.flag("requiresUserAuth", required=True),
+        columns.texts("scopes"),
+        columns.text("provider"),
+        columns.text("description"),
+    )
 
 
 def _webhook(document: Document) -> Iterator[Problem]:
-    for tool, path in _tools(document, "webhook"):
-        yield from forms.string(tool, "url", path, required=True, filled=True)
-        yield from forms.word(tool, "method", path, WEBHOOK_METHODS)
-        yield from forms.flag(tool, "requiresUserAuth", path)
-        yield from forms.string(tool, "description", path)
+    return problems(
+        document.tools.where("kind", "webhook"),
+        columns.text("url", required=True, filled=True),
+        columns.word("method", WEBHOOK_METHODS),
+        columns.flag("requiresUserAuth"),
+        columns.text("description"),
+    )
 
 
 def _nango(document: Document) -> Iterator[Problem]:
-    for tool, path in _tools(document, "nango"):
-        yield from forms.flag(tool, "requiresUserAuth", path, required=True)
-        yield from forms.word(tool, "method", path, NANGO_METHODS)
-        yield from forms.strings(tool, "scopes", path)
-        yield from forms.string(tool, "description", path)
+    return problems(
+        document.nango_tools,
+        columns.flag("requiresUserAuth", required=True),
+        columns.word("method", NANGO_METHODS),
+        columns.texts("scopes"),
+        columns.text("description"),
+    )
 
 
 def _endpoint(document: Document) -> Iterator[Problem]:
-    for tool, path in _tools(document, "nango"):
-        endpoint = tool.get("endpoint")
+    tools = document.nango_tools
+    for place, endpoint in enumerate(tools.column("endpoint")):
         if isinstance(endpoint, str) and _ABSOLUTE.match(endpoint):
             yield (
-                pointer_to(*path, "endpoint"),
+                pointer_to(*tools.paths[place], "endpoint"),
                 "`endpoint` names a host of its own, to which the broker would send the user's token.",
             )
 
 
 def _disguised(document: Document) -> Iterator[Problem]:
+    texts = [text for tools, _ in _listed(document) for text in tools if isinstance(text, str)]
+    texts += (text for name in _SHOWN for text in document.tools.column(name) if isinstance(text, str))
+    listed = (scopes for scopes in document.tools.column("scopes") if isinstance(scopes, list))
+    texts += (text for text in chain.from_iterable(listed) if isinstance(text, str))
+    if not any_disguised(texts):
+        return
     for tools, path in _listed(document):
         for index, tool in enumerate(tools):
             if isinstance(tool, str) and not tool.isascii():
                 yield from _disguise(tool, (*path, index))
-    for members, place in _tools(document):
+    for members, place in document.tools:
         for name in _SHOWN:
             yield from _disguise(members.get(name), (*place, name))
         scopes = members.get("scopes")

@@ -55,8 +55,8 @@ def is_draft(document: Document) -> bool:
 
 def objects(value: JsonValue) -> Iterator[tuple[int, dict[str, JsonValue]]]:
     """The objects in a list with their indexes; nothing when it is no list."""
-    if isinstance(value, list):
-        yield from [(index, item) for index, item in enumerate(value) if isinstance(item, dict)]
+    listed = value if isinstance(value, list) else ()
+    return iter([(index, item) for index, item in enumerate(listed) if isinstance(item, dict)])
 
 
 def offerings(document: Document) -> Iterator[tuple[int, dict[str, JsonValue]]]:

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import click
 
+from descriptor.projections.agentdoc import AgentDoc
 from descriptor.projections.agentdoc_check import MAX_BYTES, Checked, check
 from descriptor.projections.agentdoc_looked import object_of, objects_in
 from descriptor.strictjson import parse
-from node.assembly import at_hand, of_other, own
+from entryway.client import ask, card
+from node.assembly import Found, at_hand, of_asked, of_other, of_own
+from node.commands.projections import described_at, served_card, serving
 from node.commands.versions import kept_versions
 from node.console import Console, columns, operator_command, read_input
 from node.errors import Exit, NodeError
-from node.targets import known_peers
+from node.targets import Target, answered, known_peers
 from store import Reader
 
 
@@ -29,37 +32,69 @@ from store import Reader
     metavar="ID=FILE",
     help="With --check: the bytes of the source with this id, beside what the store keeps; several times.",
 )
+@click.option("--fetch", is_flag=True, help="Ask TARGET now, instead of going by what was fetched and kept.")
 @operator_command
-def agentdoc_command(console: Console, target: str | None, file: str | None, sources: tuple[str, ...]) -> None:
-    """Assemble the AgentDoc of this agent, or of TARGET, or check one.
+def agentdoc_command(
+    console: Console, target: str | None, file: str | None, sources: tuple[str, ...], fetch: bool
+) -> None:
+    """Put together what is known of this agent, or of TARGET, in one document (an AgentDoc); or check one.
+
+    It says of every part where it is from, lists what nobody said, grades nothing, and is signed by this node. Of this
+    agent it is the document that the node serves.
 
     TARGET is the id or handle of an agent of which something was fetched, verified and kept: a peer, or an agent that
-    is followed. Nothing is fetched for it. The document says of every part where it is from, lists what nobody said,
-    grades nothing, and is signed by this node.
+    is followed. With --fetch it may be a URL or HOST:PORT too, and the agent is asked now: for its Descriptor, its A2A
+    card, and whether it takes new callers.
 
     --check names each check and whether it holds. One that needs the bytes of a source is made where they are at hand:
     in the store, or given with --source. Exit 0 when none fails, 1 when one does.
     """
+    if file is not None and (target is not None or fetch):
+        raise NodeError("USAGE", "--check looks at a file, and takes neither a TARGET nor --fetch.", Exit.UNREADABLE)
     if file is not None:
-        if target is not None:
-            raise NodeError("USAGE", "--check looks at a file and takes no TARGET.", Exit.UNREADABLE)
         _check(console, file, sources)
         return
     if sources:
         raise NodeError("USAGE", "--source is for --check.", Exit.UNREADABLE)
-    keys, now = console.keys(), time.time()
-    peers = [] if target is None else known_peers(console)
-    with kept_versions(console) as reader:
-        made = (
-            own(reader, keys.identity, now)
-            if target is None
-            else of_other(reader, peers, target.strip(), keys.identity, now)
-        )
+    if fetch and target is None:
+        raise NodeError("USAGE", "--fetch asks another agent: name it as TARGET.", Exit.UNREADABLE)
+    made = _assembled(console, None if target is None else target.strip(), fetch=fetch)
     if console.as_json:
         console.result(made.members, ())
     else:
         # Text from elsewhere leaves as escapes, which no terminal heeds and every reader of JSON undoes.
         console.raw(json.dumps(made.members, indent=2).encode() + b"\n")
+
+
+def _assembled(console: Console, target: str | None, *, fetch: bool) -> AgentDoc:
+    identity = console.keys().identity
+    if target is None:
+        served, how = served_card(console), serving(console)
+        with kept_versions(console) as reader:
+            return of_own(reader, identity, time.time(), served, how)
+    peers = known_peers(console)
+    found = _asked(console, target) if fetch else None
+    with kept_versions(console) as reader:
+        if found is not None:
+            return of_asked(reader, peers, found, identity, time.time())
+        return of_other(reader, peers, target, identity, time.time())
+
+
+def _asked(console: Console, text: str) -> Found:
+    """What a target gives now. A card or an answer that it does not give is left out, and the operator told."""
+    url, descriptor = described_at(console, text)
+    there = Target((url,))
+    its_card, door = None, None
+    try:
+        its_card = answered(there, card)
+    except NodeError as error:
+        console.note(f"It gives no card. {error}")
+    answer = answered(there, lambda one: ask(one, exchange=4, expected_id=descriptor.subject_id, clock=time.time))
+    if answer.verified and answer.envelope is not None:
+        door = answer.envelope.get("payload")
+    else:
+        console.note("It does not say whether it takes new callers, or not in an answer that verifies.")
+    return Found(url, descriptor, its_card, door)
 
 
 def _check(console: Console, file: str, sources: tuple[str, ...]) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -19,8 +20,9 @@ from agentfile.parameters import fill, settle
 from agentfile.parameters import read as read_parameters
 from agentfile.parser import MAX_BYTES
 from agentfile.rules import UNREADABLE
-from agentfile.structures import match_structure
+from agentfile.structures import Part, match_structure
 from descriptor.checker import check
+from descriptor.errors import quoted
 from descriptor.strictjson import JsonValue
 from node.agent_needs import needs_document, needs_lines
 from node.console import Console, finding_lines, operator_command, read_input
@@ -33,6 +35,8 @@ _TOLD = {
     Became.COARSENED: "Carried over, and less exactly than the file says it:",
     Became.LEFT: "Left out, or left for you to state:",
 }
+
+_MOST_SHOWN = 10  # sheets
 
 
 @click.group("agentfile", cls=Group)
@@ -121,18 +125,20 @@ def render_command(console: Console, file: str, values: tuple[str, ...]) -> None
 def match_command(console: Console, file: str, name: str, table: str) -> None:
     """Match the header of TABLE (CSV, or each sheet of an XLSX) with the structure of a source or parameter.
 
-    NAME is the id of a source or the name of a parameter of FILE. Only the first row of TABLE that is not empty is
-    looked at. Exit 1 when it does not have what is required, and then what is missing is named.
+    NAME is the id of a source or the name of a parameter of FILE. The header is the first row of TABLE that is not
+    empty, but for a title of one cell above it; no other row is shown. Exit 1 when it does not have what is required,
+    and then what is missing is named.
     """
     required, optional = _structure(_sound(file).require(), name)
-    matched = match_structure(required, parts_in(table), optional)
+    parts = parts_in(table)
+    matched = match_structure(required, parts, optional)
     entries = [
         {"entry": one.entry, "required": place < len(matched.required), "met": one.met, "missing": [*one.missing]}
         | {"message": one.message}
         for place, one in enumerate((*matched.required, *matched.optional))
     ]
     lines = [f"{one['message']}{'' if one['required'] else ' (It is optional.)'}" for one in entries]
-    lines.append(f"{table} fits." if matched.fits else f"{table} does not fit.")
+    lines.append(f"{table} fits." if matched.fits else f"{table} does not fit. It has {_shapes(parts)}.")
     console.result({"fits": matched.fits, "entries": entries}, lines)
     if not matched.fits:
         raise SystemExit(Exit.NO)
@@ -171,6 +177,17 @@ def import_command(console: Console, file: str, yes: bool, output: str | None) -
     lines += [f"  agent-node publish {path}", f"  agent-node init --acts-for person --from {path}"]
     warnings = [_finding(one) for one in parsed.warnings]
     console.result({"draft": str(path), "report": told, "warnings": warnings}, lines)
+
+
+def _shapes(parts: Sequence[Part]) -> str:
+    """The tables of a file, each with how many columns were found in it, for whoever looks for the one meant."""
+    counted = ((part.name, len(part.items) or "no", "" if len(part.items) == 1 else "s") for part in parts)
+    told = [
+        f"{quoted(name) if name else 'one table'} with {count} column{plural}"
+        for name, count, plural in islice(counted, _MOST_SHOWN)
+    ]
+    more = [f"{len(parts) - _MOST_SHOWN} more"] if len(parts) > _MOST_SHOWN else []
+    return ", ".join([*told, *more]) or "no table"
 
 
 def _ask(console: Console, parsed: Parsed) -> None:

@@ -44,8 +44,8 @@ def card_command(console: Console, save: str | None) -> None:
     The card is generated and signed; it is never edited. While no node runs it is made from the store, and names no
     address but the public_url of the settings, for a node that does not run listens nowhere.
     """
-    served = _served_card(console)
-    data = card_bytes(_current(console), _serving(console), console.keys().identity) if served is None else served
+    served = served_card(console)
+    data = card_bytes(_current(console), serving(console), console.keys().identity) if served is None else served
     members = _object(data, "The card")
     _tell(console, members, made_from(members), save, data)
     if served is None:
@@ -58,7 +58,7 @@ def card_command(console: Console, save: str | None) -> None:
 def registration_command(console: Console, save: str | None) -> None:
     """Show the registration manifest of the current version: where it is, its digest, and what a registry sorts by."""
     descriptor = _current(console)
-    members = registration_of(descriptor, _serving(console)).members
+    members = registration_of(descriptor, serving(console)).members
     _tell(console, members, descriptor.digest, save, json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
@@ -97,7 +97,7 @@ def reference_command(
     descriptor = _current(console) if digest is None else _kept(console, digest)
     # Versions of other agents are kept here, and not served.
     if location is None and descriptor.subject_id == console.agent_id():
-        urls = _serving(console).named(view(descriptor).access)
+        urls = serving(console).named(view(descriptor).access)
         location = f"{urls[0]}{BY_DIGEST}{descriptor.digest}" if urls else None
     members = Reference.to(descriptor, arguments, location).document()
     _tell(console, members, descriptor.digest, save, json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n")
@@ -117,7 +117,7 @@ def drift_command(console: Console, target: str | None, against: str | None) -> 
     Exit 0 when they agree, 1 when they do not.
     """
     if target is None:
-        data = _served_card(console)
+        data = served_card(console)
         if data is None:
             raise NodeError(
                 "NODE_UNREACHED", "No node runs here, so no card is served. `agent-node run` starts it.", Exit.UNREACHED
@@ -130,7 +130,8 @@ def drift_command(console: Console, target: str | None, against: str | None) -> 
         descriptor = _current(console, subject_of(document)) if against is None else _read(against)
         _tell_drift(console, drift_of(document, descriptor))
     else:
-        document, descriptor = _served_at(console, target)
+        url, descriptor = described_at(console, target)
+        document = _object(answered(Target((url,)), card), "The card")
         _tell_drift(console, drift_of(document, descriptor if against is None else _read(against)))
 
 
@@ -244,18 +245,18 @@ def _bytes_of(console: Console, reference: Reference, target: str | None) -> byt
     return answered(find(console, target), lambda url: fetch(url, reference.digest))
 
 
-def _served_at(console: Console, text: str) -> tuple[dict[str, JsonValue], Descriptor]:
-    """The card that is served at a target, and the Descriptor that is, verified. Raises NodeError."""
+def described_at(console: Console, text: str) -> tuple[str, Descriptor]:
+    """The base URL at which a target answered, and the Descriptor that it shows, verified. Raises NodeError."""
     found = find(console, text)
     answer = answered(found, lambda url: ask(url, expected_id=found.agent_id, clock=time.time))
     if answer.error is not None:
         raise NodeError("REFUSED", f"{answer.target} refused: {shown(str(answer.error.get('message')))}")
     if not answer.verified or answer.descriptor is None:
         raise NodeError("NOT_VERIFIED", f"What is served there does not verify; see `agent-node ask {text}`.")
-    return _object(answered(Target((answer.target,)), card), "The card"), Descriptor.read(answer.descriptor)
+    return answer.target, Descriptor.read(answer.descriptor)
 
 
-def _served_card(console: Console) -> bytes | None:
+def served_card(console: Console) -> bytes | None:
     """The card of the running node; None when none runs. Raises NodeError."""
     console.home.check()
     node = running(console.home)
@@ -265,7 +266,7 @@ def _served_card(console: Console) -> bytes | None:
         return node.read("/card")
 
 
-def _serving(console: Console) -> Serving:
+def serving(console: Console) -> Serving:
     """How the node is served: at the addresses it listens on while it runs."""
     urls: object = ()
     node = running(console.home)

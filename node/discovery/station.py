@@ -68,6 +68,8 @@ class Station:
         self._resolving: dict[str, asyncio.Task[None]] = {}
         self._turns = asyncio.Semaphore(RESOLVING)
         self._settling: asyncio.TimerHandle | None = None
+        self._moved = before is not None and before.announced
+        self._replacing: asyncio.Task[None] | None = None
         self._opened = 0.0
         self._overflowed = False
 
@@ -109,7 +111,7 @@ class Station:
         """Falls silent."""
         if self._settling is not None:
             self._settling.cancel()  # what was carried here is carried on
-        for task in self._resolving.values():
+        for task in (*self._resolving.values(), *([self._replacing] if self._replacing else [])):
             task.cancel()
         if self._mdns is None:
             return
@@ -158,8 +160,22 @@ class Station:
                 self._number += 1
             else:
                 self._info, self._owned = info, True
+                if self._moved:
+                    self._moved = False
+                    self._replacing = asyncio.get_running_loop().create_task(self._replace(mdns, info))
                 log.info("announced", interface=self.link.name, name=self._names[self._number], addresses=addresses)
                 return
+
+    async def _replace(self, mdns: AsyncZeroconf, info: ServiceInfo) -> None:
+        """Announces once more when nobody takes the addresses of before for a part of what is announced now.
+
+        A record replaces only what was heard more than a second before it (RFC 6762, 10.2), and the station that was
+        here until now may just have announced itself.
+        """
+        await asyncio.sleep(FLUSHED)
+        if self._info is info:
+            with suppress(*REFUSALS):
+                await mdns.async_update_service(info)
 
     async def _withdraw(self) -> None:
         if self._mdns is not None and self._info is not None:

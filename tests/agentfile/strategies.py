@@ -51,12 +51,12 @@ def objects(
 ) -> Iterator[tuple[type[Any], Mapping[str, Any], Path]]:
     """Every object within `members` that `model` or a model in it describes, itself first."""
     yield model, members, path
-    for name, of, many in plan(model).nested:
+    for name, of, many, _ in plan(model).nested:
         value = members.get(name)
         entries = enumerate(value) if many and isinstance(value, list) else [(None, value)]
         for index, entry in entries:
             if isinstance(entry, dict):
-                yield from objects(of(entry), entry, (*path, name) if index is None else (*path, name, index))
+                yield from objects(of(entry).model, entry, (*path, name) if index is None else (*path, name, index))
 
 
 # Unknown members in every object of a sound file that may have them: the file stays sound.

@@ -253,7 +253,7 @@ def models(model: type[Any]) -> Iterator[type[Any]]:
     for member in plan(model).members:
         if member.shape.of is not None:
             entries: list[Any] = ["text", {}, *at_name(member.name)]
-            for inner in {member.shape.of(entry) for entry in entries}:
+            for inner in {member.shape.of(entry).model for entry in entries}:
                 yield from models(inner) if inner is not LegacyTool else (inner,)
 
 

@@ -6,6 +6,7 @@ import copy
 import gc
 import json
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +60,12 @@ def named(size: int) -> bytes:
     return encoded(source(**{f"path_{number:06d}": 1 for number in range((size - 600) // 18)}))
 
 
+def grown(size: int) -> bytes:
+    """Members in what is no part of the format and beside it, each of 900 characters that are eighteen as they look."""
+    names = {f"{chr(0xFDFA) * 900}{number}": 1 for number in range(size // 5_500)}
+    return json.dumps(LEAST | names | {"n": names}, ensure_ascii=False).encode()
+
+
 # Whatever searches this for addresses looks long.
 LEAKY = "a@b.c:1/d\\\\ +1 "
 
@@ -101,6 +108,10 @@ HOSTILE: dict[str, Hostile] = {
     "sources of checks": listed({"id": "a", "sourceIds": ["x", "y", "z"]}, "evaluation", "checks"),
     "facts": listed({"key": "k", "value": "v"}, "memory"),
     "pages": listed({"links": ["a", 1]}, "brain"),
+    "names that look much longer": grown,
+    "names of a schema that look much longer": lambda size: encoded(
+        source(structure={"schema": {"properties": json.loads(grown(size - 800))["n"]}})
+    ),
     "brackets": between("[", '{"$schema": "' + SCHEMA + '", "a": ', "}"),
 }
 
@@ -130,6 +141,18 @@ def test_a_hostile_file_of_one_mebibyte_takes_less_than_a_second_and_no_more_tha
     assert took < 10 * max(cost(part), 0.005)
 
 
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_takes_no_more_memory_than_its_share(name: str) -> None:
+    data = HOSTILE[name](2**18)
+    parse(data)
+    tracemalloc.start()
+    try:
+        parse(data)
+        assert tracemalloc.get_traced_memory()[1] < 50 * len(data)
+    finally:
+        tracemalloc.stop()
+
+
 def test_a_flood_of_objects_or_values_is_not_looked_into() -> None:
     held = list(places(LEAST))
     objects_held = 1 + sum(isinstance(value, dict) for _, value in held)
@@ -153,3 +176,16 @@ def test_a_personal_export_of_years_is_read() -> None:
 
 def broken(data: bytes) -> list[tuple[str, str]]:
     return [(finding.rule, finding.pointer) for finding in parse(data).findings]
+
+
+def test_a_file_that_was_read_leaves_nothing_behind_for_the_garbage_collector() -> None:
+    """What a large file took is free as soon as nobody holds it, and not when Python next looks for rings."""
+    data = encoded(WHOLE)
+    parse(data)
+    gc.collect()
+    gc.disable()
+    try:
+        parse(data)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -18,10 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentfile import parse
+from agentfile.draft import draft_of
 from agentfile.lookalikes import skeleton
 from descriptor.pointers import pointer_to
 from tests.agentfile.cases import SOURCE, WHOLE, Path, encoded, file, places
-from tests.agentfile.strategies import at
+from tests.agentfile.strategies import OPEN_PLACES, at
 from tests.node.parts import Told, new_home, told
 
 LISTED = ("locator", "credentialRef", "adapterId", "path", "url", "revision", "displayName")
@@ -132,6 +133,53 @@ def test_what_leaks_is_told_of_every_source_also_of_too_many() -> None:
     sources = [{**SOURCE, "id": f"s{number}"} for number in range(40)]
     sources[39]["locator"] = SECRET
     assert "S14-private" in is_refused_and_named(file(sources=sources), "/sources/39/locator")
+
+
+plants = st.tuples(
+    st.sampled_from([*OBJECTS, *LISTS, *LEAVES]),
+    st.sampled_from(NAMES),
+    st.sampled_from(VALUES),
+    st.sampled_from(LISTED),
+)
+
+
+@given(st.lists(plants, min_size=1, max_size=4))
+def test_however_many_are_planted_together_there_is_no_file_to_export_or_import(hidden: list[Any]) -> None:
+    """Some under the other's name, some within one another, some where the first took the place of the second."""
+    source = copy.deepcopy(WHOLE_SOURCE)
+    done = 0
+    for path, name, value, inner in hidden:
+        try:
+            holder = at(source, path)
+        except (KeyError, IndexError, TypeError):
+            continue
+        if isinstance(holder, dict):
+            holder[name] = value
+        elif isinstance(holder, list):
+            holder.append({name: {inner: value}})
+        else:
+            at(source, path[:-1])[path[-1]] = {name: {inner: value}}
+        done += 1
+    assert done
+    parsed = parse(encoded(file(sources=[SOURCE, source])))
+    assert parsed.file is None
+    assert any(one.pointer.startswith("/sources/1") for one in parsed.errors)
+    assert not any(SECRET in one.message + one.remedy for one in parsed.findings)
+
+
+beside = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES), min_size=1, max_size=3)
+
+
+@given(st.sampled_from([path for path in OPEN_PLACES if path[:1] != ("sources",)]), beside)
+def test_what_is_hidden_beside_the_sources_does_not_get_into_the_draft(path: Path, hidden: dict[str, Any]) -> None:
+    """Elsewhere unknown members are kept, as the format has it: `export` hands them on, and a draft never does."""
+    document = copy.deepcopy(WHOLE)
+    at(document, path).update({name: value for name, value in hidden.items() if name not in at(document, path)})
+    agent = parse(encoded(document)).file
+    if agent is not None:
+        drafted = draft_of(agent)
+        assert SECRET not in json.dumps(drafted.members)
+        assert not any(SECRET in line.message for line in drafted.report)
 
 
 HIDDEN = [(path, LISTED[index % len(LISTED)], VALUES[index % len(VALUES)]) for index, path in enumerate(OBJECTS)]

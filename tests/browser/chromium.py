@@ -11,9 +11,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ FLAGS = (
     *("--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--hide-scrollbars", "--no-sandbox"),
 )
-AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"))
+ROOT = Path(__file__).parents[2]
+AXE = Path(os.environ.get("AXE_CORE", ROOT / "node_modules/axe-core/axe.min.js"))
 
 
 def missing() -> str | None:
@@ -40,6 +42,8 @@ class Browser:
 
     client: httpx.Client
     session: str
+    keeper: int
+    """The process that everything else of the browser descends from."""
 
     def ask(self, method: str, path: str, **members: Any) -> Any:
         """One WebDriver command; its value."""
@@ -91,30 +95,36 @@ class Browser:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser with a profile of its own, gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="agent-node-browser-") as profile, _driver() as port:
+    """A browser with a profile of its own. Afterwards profile and processes are gone, however it ended."""
+    with tempfile.TemporaryDirectory(prefix="agent-node-browser-") as profile, _driver() as (keeper, port):
         options = {"binary": shutil.which("chromium"), "args": [*FLAGS, f"--user-data-dir={profile}/profile"]}
         wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=WAIT, trust_env=False) as client:
             begun = client.post("/session", json={"capabilities": {"alwaysMatch": wanted}}).json()["value"]
             assert "sessionId" in begun, begun
-            one = Browser(client, begun["sessionId"])
+            one = Browser(client, begun["sessionId"], keeper)
             try:
                 yield one
             finally:
-                client.delete(f"/session/{one.session}")
+                with suppress(httpx.HTTPError):  # without its driver it is for the keeper to end
+                    client.delete(f"/session/{one.session}")
 
 
 @contextmanager
-def _driver() -> Iterator[int]:
-    with subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+def _driver() -> Iterator[tuple[int, int]]:
+    """A driver on a port: the process that keeps it, and the port."""
+    command = [sys.executable, "-m", "tests.browser.keeper", "chromedriver", "--port=0"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT
+    ) as keeper:
+        assert keeper.stdin is not None
+        assert keeper.stdout is not None
         try:
-            assert process.stdout is not None
-            for line in process.stdout:
+            for line in keeper.stdout:
                 if found := re.search(rb"started successfully on port (\d+)", line):
-                    yield int(found[1])
+                    yield keeper.pid, int(found[1])
                     return
             raise AssertionError("chromedriver does not start")
         finally:
-            process.terminate()
-            process.wait(WAIT)
+            keeper.stdin.close()
+            keeper.wait(WAIT)

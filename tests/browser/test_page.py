@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import re
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from entryway.page.changes import changes_of
 from entryway.page.content import content_of
 from entryway.page.render import agent_page, changes_page, content_security_policy, notice_page
 from tests.browser.chromium import AXE, Browser, browser, missing
+from tests.browser.processes import alive, descendants
 from tests.descriptor.projections.samples import LONG, MARKUP, SAMPLES, TURNED, bound, sample
 from tests.descriptor.projections.test_agentdoc import CARD, doc_of, fetched
 from tests.descriptor.rules.cases import BOUND
@@ -103,6 +105,17 @@ def kept(window: Browser, name: str) -> None:
         window.screenshot(Path(directory) / f"{name}.png")
 
 
+@pytest.mark.parametrize("how", ["closed", "without its driver"])
+def test_a_browser_leaves_no_process_behind(how: str) -> None:
+    with browser() as one:
+        one.open("about:blank")
+        driver, *rest = descendants(one.keeper)
+        assert len(rest) > 3
+        if how != "closed":
+            os.kill(driver, signal.SIGKILL)
+    assert [pid for pid in (one.keeper, driver, *rest) if alive(pid)] == []
+
+
 @needs_axe
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [PHONE, DESK])
@@ -110,8 +123,10 @@ def kept(window: Browser, name: str) -> None:
 def test_everybody_can_read_it(window: Browser, site: tuple[str, list[str]], name: str, width: int, dark: bool) -> None:
     window.open(site[0] + name, width=width, dark=dark)
     kept(window, f"{name}-{width}-{'dark' if dark else 'light'}")
-    found = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in window.violations()]
-    assert found == []
+    # Colors do not depend on the width, nor what goes where on the colors: axe looks twice at each, not four times.
+    if dark == (width == PHONE):
+        found = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in window.violations()]
+        assert found == []
     assert window.run("document.documentElement.scrollWidth") <= width
     assert window.run("getComputedStyle(document.body).backgroundColor") == (
         "rgb(20, 24, 26)" if dark else "rgb(251, 250, 247)"

@@ -91,12 +91,16 @@ def begun(
     home: Home | None = None,
     env: Mapping[str, str] | None = None,
     within: Sequence[str] = (),
+    program: str = "node",
     **how: Any,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A command that runs while the block does. `within`: what stands before it, to run it somewhere else."""
+    """A command that runs while the block does.
+
+    `within`: what stands before it, to run it somewhere else. `program`: the module that is run.
+    """
     flags = [] if home is None else ["--home", str(home.path)]
     process = subprocess.Popen(
-        [*within, sys.executable, "-m", "node", *map(str, arguments), *flags],
+        [*within, sys.executable, "-m", program, *map(str, arguments), *flags],
         env=environment(env),
         stderr=subprocess.PIPE,
         **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **how},

@@ -237,7 +237,7 @@ def test_another_agents_kept_version_is_referenced_without_this_nodes_address_an
         data = told("show", "--raw", home=peer).out.encode()
         with Store.open(home.database) as store:
             subject = identity_of(peer).id
-            store.keep(subject, Copy(data, digest, "7", 1.0), current=True)
+            store.keep(subject, Copy(data, digest, "7", 1.0), current=lambda _before: True)
         told("card", "--save", tmp_path / "card.json", home=peer)
         with running(home):
             made = told("reference", "/does", "--digest", digest, "--json", home=home).document()

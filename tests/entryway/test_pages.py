@@ -217,7 +217,7 @@ async def test_a_descriptor_that_leaves_too_much_unsaid_is_pointed_to(monkeypatc
     def refuse(*_: Any, **__: Any) -> Any:
         raise DescriptorError("TOO_LARGE", "Too much.")
 
-    monkeypatch.setattr("descriptor.projections.agentdoc.assemble", refuse)
+    monkeypatch.setattr("entryway.assembled.assemble", refuse)
     answer = await got(open_door(), JSON)
     assert answer.error()["code"] == "NOT_FOUND"
     assert "/.well-known/agent-descriptor.json" in answer.error()["message"]

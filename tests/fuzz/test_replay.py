@@ -32,6 +32,14 @@ def test_an_input_that_is_cut_short_breaks_no_promise(name: str) -> None:
             target.one_input(data[:size])
 
 
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_words_of_a_target_make_a_dictionary(name: str) -> None:
+    """libFuzzer takes no empty word, and does not begin with a dictionary that has one."""
+    tokens = load(name).TOKENS
+    assert tokens
+    assert all(tokens)
+
+
 @pytest.mark.parametrize("kind", ["corpus", "regressions"])
 def test_what_is_kept_belongs_to_a_target_and_is_small(kind: str) -> None:
     folders = {folder.name for folder in (HERE / kind).iterdir()}

@@ -35,11 +35,14 @@ def node_on(host: Host, home: Home, **how: Any) -> Iterator[Node]:
 
 
 @contextmanager
-def nodes_on(net: Net, **settings: Any) -> Iterator[Mapping[str, Node]]:
-    """A node on each host, with its host's name for a handle."""
+def nodes_on(net: Net, program: str = "node", **settings: Any) -> Iterator[Mapping[str, Node]]:
+    """A node on each host, with its host's name for a handle. `program`: see `begun`."""
     with ExitStack() as stack:
         homes = {name: stack.enter_context(home_of(name, **settings)) for name in net}
-        nodes = {name: stack.enter_context(node_on(net[name], home, ready=False)) for name, home in homes.items()}
+        nodes = {
+            name: stack.enter_context(node_on(net[name], home, ready=False, program=program))
+            for name, home in homes.items()
+        }
         assert all(node.ready for node in nodes.values())
         yield nodes
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from node.commands.peers import HOME_AND_CLEAR
-from node.discovery import POLL
 from tests.end_to_end.harness import Node, begun, command, fresh_home, running
+from tests.lan.hurried import POLL, PROGRAM
 from tests.lan.network import INTERFACE, Host, Net, lan
 from tests.lan.nodes import becomes, eventually, heard_by, home_of, node_on, nodes_on, peer, peers_of
 from tests.lan.records import announced
@@ -83,7 +83,7 @@ def test_a_node_that_stops_says_goodbye_and_is_met_again() -> None:
 
 
 def test_a_host_that_is_cut_off_is_unreachable_and_is_found_again() -> None:
-    with lan("desk", "attic") as net, nodes_on(net, **QUICK) as nodes:
+    with lan("desk", "attic") as net, nodes_on(net, program=PROGRAM, **QUICK) as nodes:
         becomes(nodes["desk"], "attic.home", "verified")
         becomes(nodes["attic"], "desk.home", "verified")
         net["attic"].cut()
@@ -97,7 +97,7 @@ def test_a_host_that_is_cut_off_is_unreachable_and_is_found_again() -> None:
 
 
 def test_a_host_whose_address_changes_is_found_at_the_new_one() -> None:
-    with lan("desk", "attic") as net, nodes_on(net, **QUICK) as nodes:
+    with lan("desk", "attic") as net, nodes_on(net, program=PROGRAM, **QUICK) as nodes:
         becomes(nodes["desk"], "attic.home", "verified")
         net["attic"].readdress("10.77.0.77")
         moved = eventually(
@@ -179,7 +179,7 @@ def test_an_interface_that_comes_later_is_announced_on_without_a_restart() -> No
 
 
 def test_interfaces_that_flap_leave_nothing_behind_and_are_found_again() -> None:
-    with lan("desk", "attic") as net, nodes_on(net, **QUICK) as nodes:
+    with lan("desk", "attic") as net, nodes_on(net, program=PROGRAM, **QUICK) as nodes:
         desk, attic = net["desk"], nodes["attic"]
         becomes(attic, "desk.home", "verified")
         time.sleep(POLL)
@@ -207,7 +207,7 @@ def test_interfaces_that_flap_leave_nothing_behind_and_are_found_again() -> None
 
 
 def test_a_record_for_somebody_else_s_id_is_a_mismatch_beside_the_agent_itself() -> None:
-    with lan("desk", "attic", "rogue") as net, nodes_on(net, **QUICK) as nodes:
+    with lan("desk", "attic", "rogue") as net, nodes_on(net, program=PROGRAM, **QUICK) as nodes:
         true = becomes(nodes["desk"], "attic.home", "verified")
         with announced(net["rogue"], "attic-spoofed", {"id": true["id"], "handle": "attic.home"}):
             spoofed = becomes(nodes["desk"], "attic.home", "mismatch")

@@ -9,6 +9,7 @@ from typing import Any
 
 from store import Reader
 from tests.end_to_end.harness import Node, command
+from tests.lan.hurried import PROGRAM
 from tests.lan.network import Host, lan
 from tests.lan.nodes import becomes, eventually, nodes_on
 from tests.node.parts import draft
@@ -63,7 +64,7 @@ def test_a_publish_is_at_every_follower_in_under_half_a_second() -> None:
 
 
 def test_a_host_that_moves_is_followed_to_where_it_is() -> None:
-    with lan("desk", "attic") as net, nodes_on(net, peer_recheck=1.0) as nodes:
+    with lan("desk", "attic") as net, nodes_on(net, program=PROGRAM, peer_recheck=1.0) as nodes:
         desk, attic = nodes["desk"], nodes["attic"]
         follow(desk, net["desk"], "attic.home")
         eventually(lambda: kept(desk, attic) == ["1"], "the first version is not kept")
@@ -75,7 +76,7 @@ def test_a_host_that_moves_is_followed_to_where_it_is() -> None:
 
 
 def test_a_host_that_was_cut_off_for_many_publishes_is_caught_up_with_when_it_is_back() -> None:
-    with lan("desk", "attic") as net, nodes_on(net, peer_recheck=1.0) as nodes:
+    with lan("desk", "attic") as net, nodes_on(net, program=PROGRAM, peer_recheck=1.0) as nodes:
         desk, attic = nodes["desk"], nodes["attic"]
         follow(desk, net["desk"], "attic.home")
         eventually(lambda: kept(desk, attic) == ["1"], "the first version is not kept")

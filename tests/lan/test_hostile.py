@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from descriptor.keys import Identity
+from tests.lan.hurried import PROGRAM
 from tests.lan.network import Net, lan
 from tests.lan.nodes import becomes, eventually, heard_by, home_of, node_on, nodes_on
 from tests.lan.packets import send
@@ -85,7 +86,7 @@ def test_more_names_than_anybody_keeps_are_got_over(kind: str) -> None:
     with (
         lan("desk", "attic", "rogue", "late") as net,
         home_of("late") as late_home,
-        nodes_on(_without(net, "rogue", "late")) as nodes,
+        nodes_on(_without(net, "rogue", "late"), program=PROGRAM) as nodes,
     ):
         becomes(nodes["desk"], "attic.home", "verified")
         before = _resident(nodes["desk"].process.pid)

@@ -32,8 +32,8 @@ HOSTILE = "1\x1b]0;gone\x07\x1b[2J\u202e\r\n2"
 
 def draft(agent_version: str = "1.0", **members: Any) -> bytes:
     """A draft that the checker is content with."""
-    content = {"format": "agent-descriptor-v1", "agent_version": agent_version, "does": "Reads letters.", **members}
-    return json.dumps({**content, "interaction": "service", "offerings": []}, indent=2).encode() + b"\n"
+    content = {"format": "agent-descriptor-v1", "agent_version": agent_version, "does": "Reads letters."}
+    return json.dumps({**content, "interaction": "service", "offerings": [], **members}, indent=2).encode() + b"\n"
 
 
 def new_home(path: Path, settings: str = 'acts_for = "person"') -> Home:

@@ -130,6 +130,8 @@ def test_bytes_that_the_store_does_not_keep_are_given(home: Home, tmp_path: Path
     "arguments",
     [
         ("TARGET", "--check", "FILE"),
+        ("--fetch", "--check", "FILE"),
+        ("--fetch",),
         ("--source", "descriptor=FILE"),
         ("--check", "FILE", "--source", "ghost=FILE"),
         ("--check", "FILE", "--source", "descriptor"),

@@ -60,6 +60,8 @@ AS_PEOPLE_HAVE_THEM: dict[str, tuple[bytes, int, str]] = {
     "a byte order mark": (b"\xef\xbb\xbf" + encoded(LEAST), 2, "begins with a byte order mark; save it as UTF-8"),
     "UTF-16": (json.dumps(LEAST).encode("utf-16"), 2, "is not UTF-8"),
     "a member twice": (encoded(LEAST)[:-1] + b', "name": "B"}', 2, "'name' stands twice in one object"),
+    "nothing": (b" \n", 2, "The file is empty."),
+    "comments": (b"// mine\n" + encoded(LEAST), 2, "JSON has no comments, and no comma before } or ]."),
     "no JSON": (b"name: Reader\n", 2, "Not JSON at line 1, column 1"),
     "a list": (b"[]", 2, "an `.agent` file is one JSON object"),
     "version 2": (encoded({**LEAST, "$schema": SCHEMA_V2, "name": 7}), 1, "This is a file of version 2"),
@@ -113,8 +115,22 @@ def test_needs_shows_what_it_would_reach_before_anything_else(home: Home, exampl
     assert "calls microsoft-outlook GET /me/messages" in text
     assert "microsoft-outlook  Mail.Read  for outlook.list_messages" in text
     assert "Invoice workbook (file)  read, cite, sync" in text
-    assert "start it with nobody there:" in text
+    assert "start it with nobody there, which this node does not:" in text
     assert "Because:  Sending on your behalf" in text
+
+
+def test_a_tool_that_leads_to_a_machine_at_home_is_told_as_such(home: Home, tmp_path: Path) -> None:
+    hook = {"kind": "webhook", "name": "printer", "url": "http://192.168.1.20/print", "method": "POST"}
+    server = {"kind": "mcp", "name": "files", "server": "http://localhost:3000/mcp", "requiresUserAuth": False}
+    public = {**hook, "name": "hook", "url": "https://hooks.example.org/x"}
+    package = {**server, "name": "npm", "server": "@example/files"}
+    path = tmp_path / "home.agent"
+    path.write_bytes(encoded(blueprint(tools=["fetch_url", hook, server, public, package])))
+    tools = run(home, "needs", path, "--json").document()["tools"]
+    assert [one["name"] for one in tools if one["refusal"] is not None] == ["printer", "files"]
+    text = run(home, "needs", path).out
+    assert "calls POST http://192.168.1.20/print; WARNING: 192.168.1.20 is not public: it is private." in text
+    assert "'localhost' is this machine" in text
 
 
 def test_what_may_be_changed_is_shown_with_its_bounds(home: Home) -> None:
@@ -155,6 +171,15 @@ def test_match_names_what_a_table_lacks(home: Home, example: Path, tmp_path: Pat
     table.write_text("something,else\n1,2\n")
     assert run(home, "match", example, name, table).exit_code == 1
     assert run(home, "match", example, name, book, "--json").document()["entries"]
+    said = run(home, "match", example, name, table).out
+    assert said.endswith(f"{table} does not fit. It has one table with 2 columns.\n")
+    book.write_bytes(workbook(("Invoice", [["id"]]), *((f"S{number}", []) for number in range(10))))
+    assert "It has 'Sheet \"Invoice\"' with 1 column, 'Sheet \"S0\"' with no columns" in (
+        run(home, "match", example, name, book).out
+    )
+    assert run(home, "match", example, name, book).out.endswith("with no columns, 1 more.\n")
+    table.write_text("invoice_id,due_date,customer,amount\n")
+    assert "is in the table, which has no name, as none in CSV has" in run(home, "match", example, name, table).out
     unknown = run(home, "match", example, "nobody", table)
     assert (unknown.exit_code, "It asks for one of: invoice_workbook." in unknown.err) == (1, True)
     assert run(home, "match", example, name, tmp_path / "none.csv").exit_code == 2

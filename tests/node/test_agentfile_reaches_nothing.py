@@ -8,6 +8,7 @@ Source: `.agent` format 19, items 2 and 5.
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from agentfile.targets import Refusal, judge_target
+from agentfile.targets import Refusal, ToConnect, ToResolve, follow, judge_target
 from tests.end_to_end.harness import ROOT, environment
 
 FILES = sorted((ROOT / "tests/agentfile/samples").iterdir())
@@ -93,3 +94,59 @@ def test_what_would_dial_the_addresses_of_such_a_file_is_refused_first() -> None
         "hex": "URL_HOST",
         "mapped": "ADDRESS_REFUSED",
     }
+
+
+OUTSIDE = frozenset(
+    ("socket", "ssl", "trio", "httpx", "http", "urllib", "ftplib", "smtplib", "subprocess", "webbrowser")
+)
+DIALING = ("entryway.client", "entryway.feed", "node.handlers", "node.operate", "node.following", "node.targets")
+
+
+def imported(module: Path) -> set[str]:
+    """Every module that is imported anywhere in this one, with the names taken from it."""
+    names: set[str] = set()
+    for one in ast.walk(ast.parse(module.read_bytes())):
+        if isinstance(one, ast.Import):
+            names.update(alias.name for alias in one.names)
+        elif isinstance(one, ast.ImportFrom) and one.module is not None:
+            names.update((one.module, *(f"{one.module}.{alias.name}" for alias in one.names)))
+    return names
+
+
+def test_no_module_that_knows_such_files_can_dial_at_all() -> None:
+    """Whoever writes the first one has to come by here, and to ask `agentfile.targets` before each connection."""
+    modules = [
+        path
+        for room in ("agentfile", "descriptor", "store", "entryway", "node")
+        for path in (ROOT / room).rglob("*.py")
+    ]
+    knowing = {path for path in modules if any(name.split(".")[0] == "agentfile" for name in imported(path))}
+    outside = {path for path in knowing if not path.is_relative_to(ROOT / "agentfile")}
+    assert {path.relative_to(ROOT).as_posix() for path in outside} == {
+        "node/agent_needs.py",
+        "node/commands/agentfile.py",
+        "node/spreadsheets.py",
+    }
+    for path in knowing:
+        reached = {name for name in imported(path) if name.split(".")[0] in OUTSIDE or name.startswith(DIALING)}
+        # The guard takes URLs apart, which needs nobody else.
+        assert reached <= {"urllib.parse", "urllib.parse.urljoin"}, path
+
+
+def test_the_guard_alone_says_which_address_to_connect_to() -> None:
+    """What holds an address to dial is made by it, from every address of a name, and by nothing else."""
+    makers = [
+        path.relative_to(ROOT).as_posix()
+        for room in ("agentfile", "entryway", "node")
+        for path in (ROOT / room).rglob("*.py")
+        if "ToConnect(" in path.read_text()
+    ]
+    assert makers == ["agentfile/targets.py"]
+    step = follow("https://hooks.example.org/a")
+    assert isinstance(step, ToResolve)
+    assert isinstance(step.resolved(["93.184.215.14", "::ffff:10.0.0.1"]), Refusal)
+    connect = step.resolved(["93.184.215.14"])
+    assert isinstance(connect, ToConnect)
+    again = connect.redirected("https://other.example.org/")
+    assert isinstance(again, ToResolve)  # to be resolved anew, and judged again by what it resolves to
+    assert isinstance(again.resolved(["64:ff9b::7f00:1"]), Refusal)

@@ -191,7 +191,7 @@ def test_whom_a_home_follows_is_not_taken_for_its_owner(tmp_path: Path) -> None:
     followed = Identity.generate()
     data = followed_bytes(followed)
     with Store.open(home.database) as store:
-        store.keep(followed.id, Copy(data, digest_of(data), "1", NOW), current=True)
+        store.keep(followed.id, Copy(data, digest_of(data), "1", NOW), current=lambda _before: True)
     back_up(home, tmp_path / "b", "--without-identity")
     end = restore(tmp_path / "b", home, "--replace")
     assert (end.exit_code, end.err) == (0, "")

@@ -18,7 +18,7 @@ from descriptor.document import Descriptor
 from descriptor.keys import Identity
 from descriptor.publishing import Terms
 from entryway.client import ClientError
-from entryway.feed import listen
+from entryway.feed import Message, listen
 from entryway.protections import AddressLimits
 from node import collector
 from node.archive import StoreArchive, StoreKept
@@ -382,6 +382,26 @@ async def test_a_flood_of_events_is_taken_at_a_pace(home: Home, peer: Peer, monk
             peer.publish(str(number))
         await settle(lambda: home.follow["seq"] >= 60)
         assert trio.current_time() - began > 1.5  # 37 more than at once, 20 a second
+
+
+@pytest.mark.parametrize("filler", [b":\n", b"\n", b"\r", b"id: 1\n", b"event: news\n\n"], ids=repr)
+async def test_a_flood_of_what_is_no_event_is_read_at_a_pace(
+    peer: Peer, filler: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entryway.feed.UNITS_AT_ONCE", 64)
+    peer.mean = on_events(*[filler * (32_768 // len(filler)) + b"\ndata: x\n\n"] * 50)
+    heard: list[float] = []
+
+    async def hear(_message: Message) -> None:
+        heard.append(trio.current_time())
+        if len(heard) == 8:
+            scope.cancel()
+
+    async with peer.at() as url:
+        began = trio.current_time()
+        with trio.move_on_after(SOON) as scope:
+            await listen(url, None, hear)
+    assert heard[-1] - began > 2.0  # three times as much as at once, 64 KiB a second
 
 
 async def test_whoever_calls_for_its_whole_history_again_and_again_is_asked_ever_less(

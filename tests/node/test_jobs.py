@@ -23,7 +23,7 @@ from node.archive import StoreArchive, StoreKept
 from node.config import Jobs
 from node.handlers.results import failed
 from node.handlers.settings import Handler
-from node.jobs import SWEEP, Workshop, interrupt_jobs, job_document
+from node.jobs import KEEP_AGAIN, SWEEP, Workshop, interrupt_jobs, job_document
 from store import Job, Reader, Store, StoreError
 from tests.node.handlers.parts import CALLER, handler, offering, order
 from tests.node.parts import NOW
@@ -253,6 +253,25 @@ async def test_no_more_run_than_may_and_the_first_that_may_goes_first(tmp_path: 
             assert (await one.workshop.ended(task_id))["status"] == "completed"
 
 
+async def test_a_job_that_gets_its_turn_while_it_is_made_a_row_is_a_row_that_was_begun(tmp_path: Path) -> None:
+    async with bench(tmp_path, Jobs(jobs_parallel=1)) as one:
+        await one.begin("r-1")
+        begun: list[str] = []
+
+        async def second() -> None:
+            begun.append(await one.begin("r-2"))
+
+        async with trio.open_nursery() as nursery, one.kept._writing:
+            await one.behind.end("r-1", Completed(1))
+            await one.settled(lambda: one.kept._writing.statistics().tasks_waiting == 1)
+            nursery.start_soon(second)  # behind the end of the first, which leaves its place to this one
+            await one.settled(lambda: one.kept._writing.statistics().tasks_waiting == 2)
+        await one.settled(lambda: "r-2" in one.behind.begun)
+        row = one.row(begun[0])
+        assert (row.state, row.began_at is None) == ("working", False)
+        await one.behind.end("r-2", Completed(1))
+
+
 async def test_beyond_the_queue_a_caller_is_told_when_to_come_back(tmp_path: Path) -> None:
     async with bench(tmp_path, Jobs(jobs_parallel=1, jobs_waiting=2)) as one:
         for number in range(3):
@@ -438,6 +457,52 @@ async def test_a_disk_that_refuses_takes_no_order_and_loses_no_outcome(
                 await one.behind.end("r-1", Completed(1))
         assert waiting == [{"status": "completed", "task_id": task_id, "output": 1}]
         assert "job_end_not_kept" in [line["event"] for line in lines]
+
+
+async def test_an_end_that_the_disk_does_not_take_is_told_and_put_there_when_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick_time: trio.testing.MockClock
+) -> None:
+    def full(*_: object) -> None:
+        raise StoreError("STORE_FULL", "The disk is full.")
+
+    done = {"status": "completed", "output": 1}
+    async with bench(tmp_path) as one:
+        task_id = await one.begin("r-1")
+        with monkeypatch.context() as patched:
+            patched.setattr(one.store, "end_job", full)
+            await one.behind.end("r-1", Completed(1))
+            await one.settled(lambda: one.workshop.status()["running"] == 0)
+            for ask in (one.workshop.state, one.workshop.cancel):
+                assert await ask(CALLER, task_id) == {**done, "task_id": task_id}
+                assert await ask(OTHER, task_id) is None
+            assert await one.workshop.ended(task_id) == {**done, "task_id": task_id}
+            assert not await one.workshop.cancel_any(task_id)
+            # What is held in memory is bounded: nothing new is begun.
+            assert (await refused(one.begin("r-2"))).code == "AGENT_UNAVAILABLE"
+            await trio.sleep(2 * KEEP_AGAIN)
+            assert one.row(task_id).payload is None
+        await trio.sleep(2 * KEEP_AGAIN)
+        assert (one.row(task_id).state, json.loads(one.row(task_id).payload or "")) == (
+            "completed",
+            {**done, "task_id": task_id},
+        )
+        one.behind.at_once = Completed(2)
+        await one.workshop.ended(await one.begin("r-2"))
+
+
+async def test_a_disk_that_never_takes_an_end_keeps_no_node_from_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StoreError("STORE_FULL", "The disk is full.")
+
+    async with bench(tmp_path) as one:
+        task_id = await one.begin("r-1")
+        monkeypatch.setattr(one.store, "end_job", full)
+        await one.behind.end("r-1", Completed(1))
+        await one.workshop.ended(task_id)
+    with Store.open(tmp_path / "node.db") as store:
+        assert interrupt_jobs(store, NOW) == 1
 
 
 # What is kept.

@@ -20,7 +20,7 @@ from node.discovery.record import Heard
 from node.interfaces import Link
 from node.neighborhood import AT_ONCE, FIRST_RETRY, RECHECKED, Neighborhood, PeerLimits
 from node.pace import BURST
-from node.peerbook import FLUSH_AFTER, FLUSH_AT_LEAST
+from node.peerbook import FLUSH_AFTER, FLUSH_AT_LEAST, PROVEN_AFTER
 from node.peers import Answered, NoAnswer, State
 from store import Peer, Reader, Store, StoreError
 from tests.entryway.parts import NOW, document
@@ -143,7 +143,6 @@ async def test_who_is_heard_is_asked_verified_and_kept_with_its_bytes(world: Wor
         assert states(one) == {ANN.id: ["heard"]}
         await trio.sleep(1)
         assert states(one) == {ANN.id: ["verified"]}
-        await trio.sleep(FLUSH_AFTER + 1)
         assert kept(world.tmp)[ANN.id].state == "verified"
     with Reader.open(world.tmp / "node.db") as reader:
         assert reader.peer_descriptor(ANN.id) == data
@@ -507,6 +506,30 @@ async def test_the_disk_is_written_in_batches_and_seldom_for_what_is_only_seen_a
         last = kept(world.tmp)[ANN.id].last_seen
         await trio.sleep(FLUSH_AT_LEAST)
         assert kept(world.tmp)[ANN.id].last_seen > last
+
+
+async def test_what_an_agent_has_proven_is_on_the_disk_at_once_and_many_of_them_in_batches(
+    world: World, clock: MockClock
+) -> None:
+    crowd = [Identity.generate() for _ in range(90)]
+    for number, agent in enumerate([ANN, *crowd]):
+        world.says(f"http://10.0.1.{number}:7420", agent, descriptor(agent, f"h{number}.home"))
+    async with neighborhood(world) as one:
+        one.hear({key("ann"): heard(ANN, "10.0.1.0", handle=None)})
+        await trio.sleep(0)
+        await trio.testing.wait_all_tasks_blocked()
+        assert kept(world.tmp)[ANN.id].state == "verified"
+        # And again when it shows another one, though it was written just now.
+        world.says("http://10.0.1.0:7420", ANN, descriptor(ANN, "h0.home", "2"))
+        one.hear({key("ann"): heard(ANN, "10.0.1.0", handle=None, agent_version="2")})
+        await trio.sleep(PROVEN_AFTER * 1.5)
+        assert kept(world.tmp)[ANN.id].agent_version == "2"
+        world.takes, before = 0.05, world.writes
+        one.hear({key(str(n)): heard(agent, f"10.0.1.{n}", handle=None) for n, agent in enumerate(crowd, 1)})
+        await trio.sleep(5)
+        assert {peer.state for peer in kept(world.tmp).values()} == {"verified"}
+        assert len(kept(world.tmp)) == len(crowd) + 1
+        assert world.writes - before <= 3
 
 
 async def test_a_disk_that_refuses_loses_nothing_and_stops_nothing(world: World, clock: MockClock) -> None:

@@ -37,7 +37,7 @@ def heard(store: Store, data: bytes, agent_id: str = OTHER.id) -> None:
 
 def kept(store: Store, data: bytes, agent_id: str = OTHER.id) -> None:
     """The agent is followed, or handed this over."""
-    store.keep(agent_id, Copy(data, digest_of(data), "1", NOW), current=True)
+    store.keep(agent_id, Copy(data, digest_of(data), "1", NOW), current=lambda _before: True)
 
 
 async def known(path: Path, agent_id: str = OTHER.id) -> Any:

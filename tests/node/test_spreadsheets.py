@@ -7,6 +7,7 @@ import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
 
 import openpyxl
@@ -100,6 +101,28 @@ def test_a_header_may_stand_below_a_title_that_is_empty() -> None:
     assert parts_of(workbook(("A", [[None]] * 20 + [["id"]])), "book")[0].items == ()
 
 
+def test_a_title_of_one_cell_above_a_table_is_no_header() -> None:
+    header, row = ["id", "amount"], [1, 2]
+    cases: list[tuple[list[list[Any]], tuple[str, ...]]] = [
+        ([["Invoices 2026"], header, row], ("id", "amount")),
+        ([["Invoices 2026"], [], ["as of May"], [], header, row], ("id", "amount")),
+        ([["id"], [1], [2]], ("id",)),
+        ([["Invoices 2026"], *[[None]] * 19, header], ("Invoices 2026",)),
+    ]
+    for rows, columns in cases:
+        assert parts_of(workbook(("A", rows)), "book")[0].items == columns
+    book = openpyxl.load_workbook(io.BytesIO(workbook(("A", [["Invoices 2026"], header, row]))))
+    book["A"].merge_cells("A1:B1")
+    data = io.BytesIO()
+    book.save(data)
+    assert parts_of(data.getvalue(), "book")[0].items == ("id", "amount")
+
+
+def test_a_date_in_a_header_is_read_as_a_date() -> None:
+    row = [datetime(2026, 5, 1), date(2026, 6, 1), datetime(2026, 7, 1, 12, 30)]
+    assert parts_of(workbook(("A", [row])), "book")[0].items == ("2026-05-01", "2026-06-01", "2026-07-01 12:30:00")
+
+
 def test_a_chart_is_no_table() -> None:
     book = openpyxl.load_workbook(io.BytesIO(workbook(("A", [["id"]]))))
     chart = BarChart()
@@ -118,6 +141,8 @@ def test_a_chart_is_no_table() -> None:
         (b"id\tdue\n1,2\t3\n", ("id", "due")),
         (b"\n,,\n a , b\n", ("a", "b")),
         (b"one", ("one",)),
+        (b"Invoices 2026\n\nid;due\n1;2\n", ("id", "due")),
+        (b"name\nDoe; John\nRoe, Jane\n", ("name",)),
         (b"", ()),
     ],
 )

@@ -284,7 +284,7 @@ def test_every_place_that_is_not_stated_has_a_name() -> None:
 
 
 def test_a_difference_is_reported() -> None:
-    text = Read(page_of(sample("demo"), card=fetched({"description": "Another."}))).text
+    text = Read(page_of(sample("demo"), card=fetched({"description": "Another.", "skills": []}))).text
     assert "it says something else at /description than the Descriptor at /does" in text
 
 

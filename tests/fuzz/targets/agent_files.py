@@ -36,7 +36,7 @@ capabilityCapsules properties $defs {{params.city}} {{ PARAMS.City }} on-run wat
 """
 TOKENS = (
     *NAMES,
-    *WORDS,
+    *filter(None, WORDS),
     *_PRIVATE.split(),
     "pаth",
     "ｕｒｌ",
