@@ -8,6 +8,9 @@ from pathlib import Path
 import rfc8785
 from nacl.signing import VerifyKey
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
+
 
 def decoded(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

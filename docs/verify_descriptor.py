@@ -9,6 +9,9 @@ from pathlib import Path
 import rfc8785
 from nacl.signing import VerifyKey
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
+
 data = Path(sys.argv[1]).read_bytes()
 document = json.loads(data)
 (entry,) = [e for e in document.pop("signatures") if e["tag"] == "descriptor-statement-v1"]

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from descriptor.errors import DescriptorError
-from descriptor.keys import SealingKey, decode_public
+from descriptor.keys import SealingKey
 from descriptor.strictjson import JsonValue, parse
 from entryway.client import Agent, Caller, ClientError, target_url
 from entryway.sealing import declared_key
@@ -19,7 +18,7 @@ from node.commands.versions import kept_versions
 from node.console import Console
 from node.errors import Exit, NodeError
 from node.identity import Keys
-from node.targets import TRIED, find, known_peers, refused
+from node.targets import TRIED, check_id, find, known_peers, refused
 
 UNREACHED = frozenset({"UNREACHABLE", "TIMEOUT"})
 UNREADABLE = frozenset({"BAD_TARGET", "TOO_LARGE"})
@@ -63,19 +62,12 @@ def meant(console: Console, target: str, agent_id: str | None) -> Meant:
     Raises NodeError BAD_TARGET, BAD_KEY, PEER_UNKNOWN, PEER_UNVERIFIED, ANOTHER_AGENT.
     """
     if agent_id is not None:
-        _check_id(agent_id)
+        check_id(agent_id)
     found = find(console, target)
     if found.agent_id is not None and agent_id not in (None, found.agent_id):
         raise NodeError("ANOTHER_AGENT", f"{target} is the agent {found.agent_id}, and --id names another.")
     named = agent_id or found.agent_id or _pinned(console, found.urls)
     return Meant(found.urls, named, None if named is None else _kept(console, named), found.unheard)
-
-
-def _check_id(agent_id: str) -> None:
-    try:
-        decode_public(agent_id)
-    except DescriptorError as error:
-        raise NodeError("BAD_KEY", f"--id takes an agent's id. {error.message}", Exit.UNREADABLE) from error
 
 
 def _pinned(console: Console, urls: tuple[str, ...]) -> str | None:

@@ -94,6 +94,19 @@ def refused(error: ClientError, unheard: str | None = None) -> NodeError:
     return NodeError(error.code, message, exit_code)
 
 
+def check_id(text: str) -> None:
+    """Refuses what is no agent's id where one has to stand. Raises NodeError BAD_KEY, with where ids are listed."""
+    try:
+        decode_public(text)
+    except DescriptorError as error:
+        raise NodeError(
+            error.code,
+            f"An agent's id has to stand here. {error.message} Ids are listed by `agent-node peers`, `knocks` and "
+            "`follows`, and by `agent-node ask TARGET`.",
+            Exit.UNREADABLE,
+        ) from error
+
+
 def known_peers(console: Console) -> Sequence[Mapping[str, object]]:
     """The peers that the running node knows; those in the store when none runs. Raises NodeError."""
     if not console.home.path.is_dir():

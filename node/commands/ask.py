@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from descriptor.keys import Identity, decode_public
+from descriptor.keys import Identity
 from descriptor.strictjson import JsonValue
 from entryway.admission import Status
 from entryway.client import Answer, ask
@@ -18,7 +18,7 @@ from entryway.verdict import shown
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
 from node.outcomes import NOT_LET_IN
-from node.targets import answered, find
+from node.targets import answered, check_id, find
 
 # Members of a payload that are shown in another form, or not at all.
 _TOLD_ALREADY = frozenset(
@@ -52,7 +52,7 @@ def ask_command(console: Console, target: str, exchange: str, expected_id: str |
     agent, which is asked who it is first unless --id says it; 3 leaves a knock there.
     """
     if expected_id is not None:
-        decode_public(expected_id)
+        check_id(expected_id)
     if not exchange.isprintable():
         raise NodeError("INPUT_INVALID", "An exchange is a number, or a word such as help.", Exit.UNREADABLE)
     number = int(exchange) if exchange.isascii() and exchange.isdecimal() and len(exchange) < 10 else exchange

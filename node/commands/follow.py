@@ -9,7 +9,6 @@ from contextlib import closing
 import click
 import trio
 
-from descriptor.keys import decode_public
 from descriptor.timestamps import format_timestamp
 from entryway.client import ClientError, ask
 from entryway.feed import Announced, Message, judge_event, listen
@@ -18,7 +17,7 @@ from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
 from node.following import follow_document
 from node.operate import change, running
-from node.targets import answered, find, refused
+from node.targets import answered, check_id, find, refused
 from store import Follow, Reader, Store
 
 
@@ -48,7 +47,7 @@ def follow_command(console: Console, target: str) -> None:
 @operator_command
 def unfollow_command(console: Console, agent_id: str) -> None:
     """Follow an agent no more. The versions that were kept stay."""
-    decode_public(agent_id)
+    check_id(agent_id)
 
     def on_the_store(store: Store) -> dict[str, object]:
         if not store.drop_follow(agent_id):

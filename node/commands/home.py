@@ -81,7 +81,8 @@ def init_command(
 def passphrase_command(console: Console, remove: bool) -> None:
     """Seal the keys with a new passphrase, or unseal them.
 
-    A running node keeps running; the next start asks. AGENT_NODE_PASSPHRASE or a systemd credential can answer.
+    A running node keeps running; the next start asks. AGENT_NODE_PASSPHRASE or a systemd credential can answer. A new
+    one is typed twice, on a terminal. There is no way around one that is lost.
     """
     home = console.home
     home.check()
@@ -96,6 +97,9 @@ def new_passphrase() -> str:
     """Asks for a new passphrase twice. Raises NodeError PASSPHRASE_NEEDED without a terminal."""
     if not sys.stdin.isatty():
         raise NodeError(
-            "PASSPHRASE_NEEDED", "A new passphrase is asked for on a terminal, and there is none.", Exit.UNREADABLE
+            "PASSPHRASE_NEEDED",
+            "A new passphrase is asked for on a terminal, and there is none. AGENT_NODE_PASSPHRASE gives a new one to "
+            "`agent-node init --with-passphrase` alone.",
+            Exit.UNREADABLE,
         )
     return str(click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))

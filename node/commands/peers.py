@@ -11,14 +11,13 @@ from contextlib import closing
 import click
 
 from descriptor.directory import Query, search
-from descriptor.keys import decode_public
 from descriptor.view import view
 from descriptor.vocabulary import FOCUSES, SCOPES
 from node.console import Console, columns, operator_command, plain
 from node.errors import Exit, NodeError
 from node.operate import Control, running
 from node.peers import State
-from node.targets import TRIED, known_peers
+from node.targets import TRIED, check_id, known_peers
 from store import Reader, Store
 
 LOOK = 0.5  # seconds between two looks of --watch
@@ -114,7 +113,7 @@ def _search(console: Console, query: Query) -> None:
 
 
 def _forget(console: Console, agent_id: str) -> None:
-    decode_public(agent_id)
+    check_id(agent_id)
     node = running(console.home)
     if node is not None:
         with closing(node.client):

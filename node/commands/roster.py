@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from descriptor.keys import decode_public
 from descriptor.strictjson import JsonValue, parse
 from entryway.door import KEPT
 from entryway.roster import LONGEST_NOTE, MOST_HOURLY, Enforced, Stance, enforced
@@ -18,6 +17,7 @@ from node.errors import NodeError
 from node.groups import Group
 from node.operate import change
 from node.roster import RosterKeeper, knock_document, roster_document, unapplied_admission
+from node.targets import check_id
 
 STANCES = click.Choice([stance.value for stance in Stance])
 _MISFIT = "The Descriptor that is published does not fit this roster; publish one that declares another admission, or:"
@@ -162,7 +162,7 @@ def knocks_command(console: Console, show_all: bool) -> None:
 
 
 def _decided(console: Console, act: str, agent_id: str, note: str | None, done: str) -> None:
-    decode_public(agent_id)
+    check_id(agent_id)
     document = _change(console, {"act": act, "subject": agent_id, "note": note})
     console.result(document, [f"{agent_id} {done}"])
 

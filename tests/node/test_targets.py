@@ -121,6 +121,22 @@ def test_an_address_is_no_handle(console: Console, text: str) -> None:
     assert find(console, text).unheard is None
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("roster", "admit", "ann.home"),
+        ("unfollow", "ann.home"),
+        ("peers", "--forget", "ann.home"),
+        ("ask", "127.0.0.1:1", "--id", "ann.home"),
+        ("request", "127.0.0.1:1", "--id", "ann.home"),
+    ],
+    ids=" ".join,
+)
+def test_where_an_id_has_to_stand_it_is_said_where_ids_are_listed(console: Console, arguments: tuple[str, ...]) -> None:
+    end = told(*arguments, "--json", home=console.home)
+    assert (end.exit_code, end.error()["code"], "agent-node peers" in end.error()["message"]) == (2, "BAD_KEY", True)
+
+
 # The command that shows them, where no node runs.
 
 
