@@ -20,7 +20,7 @@ PROGRAM = "tests.lan.hurried"
 def hurry() -> None:
     """Shortens the waits of this process."""
     discovery.POLL = POLL
-    station.RENEWED, station.SETTLED = 4.0, 3.0
+    station.RENEWED, station.SETTLED = 6.0, 3.0
     neighborhood.QUESTION_WAIT = follower.ASK_WAIT = 2.0
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.lan.packets ADDRESS KIND COUNT
 
-`names`: so many instances of the service, ten in a packet, of which nothing is known but the name. `elsewhere`: so many
-services of another kind. `garbage`: so many packets that are no DNS, or DNS that contradicts itself.
+`names`: so many instances of the service, many in a packet, of which nothing is known but the name. `elsewhere`: so
+many services of another kind. `garbage`: so many packets that are no DNS, or DNS that contradicts itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from tests.lan.network import Host
 PTR, TXT, SRV, IN, FLUSH = 12, 16, 33, 1, 0x8001
 KEPT = 86_400  # seconds: longer than anybody else asks for, so that everything else is dropped first
 ANSWER = 0x8400  # a response, authoritative
-TOGETHER = 10
+TOGETHER = 70  # names in a packet, which is as long then as mDNS allows (RFC 6762, 17)
+PAUSE = 0.0015  # seconds behind each KiB: more at once would only be dropped on the way
 
 
 def send(host: Host, kind: str, count: int) -> None:
@@ -86,7 +87,7 @@ def main(address: str, kind: str, count: int) -> None:
         sock.bind(("", PORT))
         for packet in packets:
             sock.sendto(packet, (GROUP, PORT))
-            time.sleep(0.002)
+            time.sleep(PAUSE * (1 + len(packet) / 1024))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from descriptor.keys import Identity
+from tests.end_to_end.harness import Node
 from tests.lan.hurried import PROGRAM
-from tests.lan.network import Net, lan
+from tests.lan.network import Host, Net, lan
 from tests.lan.nodes import becomes, eventually, heard_by, home_of, node_on, nodes_on
 from tests.lan.packets import send
 from tests.lan.records import announced
@@ -50,7 +51,7 @@ def test_addresses_beyond_the_network_of_the_record_are_not_dialed() -> None:
             assert "no other one is dialed" in one["reason"]
 
 
-def test_a_thousand_names_are_bounded_and_stand_in_nobody_s_way() -> None:
+def test_names_beyond_what_is_kept_are_bounded_and_stand_in_nobody_s_way() -> None:
     with (
         lan("desk", "attic", "rogue", "late") as net,
         nodes_on(_without(net, "rogue", "late"), peers_kept=LIMIT) as nodes,
@@ -58,9 +59,9 @@ def test_a_thousand_names_are_bounded_and_stand_in_nobody_s_way() -> None:
         becomes(nodes["desk"], "attic.home", "verified")
         before = _resident(nodes["desk"].process.pid)
         ids = {"id": "{id}", "handle": "h{number}"}
-        with announced(net["rogue"], "flood-{number}", ids, count=1000):
+        with announced(net["rogue"], "flood-{number}", ids, count=8 * LIMIT):
             eventually(lambda: len(heard_by(nodes["desk"])) >= LIMIT, "the flood was not heard")
-            time.sleep(2)
+            time.sleep(1)
             listed = heard_by(nodes["desk"])
             assert len(listed) <= 2 * LIMIT
             becomes(nodes["desk"], "attic.home", "verified")
@@ -75,8 +76,8 @@ def test_a_thousand_names_are_bounded_and_stand_in_nobody_s_way() -> None:
 def test_records_at_addresses_where_nobody_is_do_not_keep_anybody_waiting() -> None:
     with lan("desk", "rogue", "late") as net, home_of("desk") as home, node_on(net["desk"], home) as node:
         ids = {"id": "{id}", "handle": "h{number}"}
-        with announced(net["rogue"], "hole-{number}", ids, addresses=["10.77.0.{number}"], first=20, count=200):
-            eventually(lambda: len(heard_by(node)) == 200, "the flood was not heard")
+        with announced(net["rogue"], "hole-{number}", ids, addresses=["10.77.0.{number}"], first=20, count=100):
+            eventually(lambda: len(heard_by(node)) == 100, "the flood was not heard")
             with home_of("late") as late_home, node_on(net["late"], late_home):
                 becomes(node, "late.home", "verified")
 
@@ -90,7 +91,7 @@ def test_more_names_than_anybody_keeps_are_got_over(kind: str) -> None:
     ):
         becomes(nodes["desk"], "attic.home", "verified")
         before = _resident(nodes["desk"].process.pid)
-        send(net["rogue"], kind, 12_000)
+        _flood(nodes["desk"], net["rogue"], kind)
         with node_on(net["late"], late_home):
             becomes(nodes["desk"], "late.home", "verified", wait=90.0)
             becomes(nodes["desk"], "attic.home", "verified", wait=90.0)
@@ -101,7 +102,7 @@ def test_more_names_than_anybody_keeps_are_got_over(kind: str) -> None:
 
 def test_packets_that_are_no_mdns_do_no_harm() -> None:
     with lan("desk", "attic", "rogue") as net, home_of("desk") as home, node_on(net["desk"], home) as desk:
-        send(net["rogue"], "garbage", 2_000)
+        send(net["rogue"], "garbage", 1_000)
         with home_of("attic") as attic_home, node_on(net["attic"], attic_home):
             becomes(desk, "attic.home", "verified")
         assert not [line for line in desk.log if line["event"] == "discovery_failed"]
@@ -113,7 +114,7 @@ def test_a_peer_that_takes_a_question_and_never_answers_keeps_nobody_waiting() -
         lan("desk", "attic", "rogue") as net,
         home_of("desk") as home,
         home_of("attic") as attic_home,
-        node_on(net["desk"], home) as desk,
+        node_on(net["desk"], home, program=PROGRAM) as desk,
         subprocess.Popen([*net["rogue"].within, sys.executable, "-c", silent], stdout=subprocess.PIPE) as process,
     ):
         try:
@@ -132,6 +133,18 @@ def test_a_peer_that_takes_a_question_and_never_answers_keeps_nobody_waiting() -
                 assert time.monotonic() - began < 5.0
         finally:
             process.kill()
+
+
+def _flood(node: Node, host: Host, kind: str) -> None:
+    """More names than a node can keep, once more when it began anew in the middle: what came behind was no flood."""
+    began_anew = -1
+    while began_anew != _begun_anew(node):
+        began_anew = _begun_anew(node)
+        send(host, kind, 12_000)
+
+
+def _begun_anew(node: Node) -> int:
+    return sum(line["event"] == "listening" for line in node.log)
 
 
 def _without(net: Net, *names: str) -> Net:
