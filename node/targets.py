@@ -6,7 +6,7 @@ claims it has; and what answers there has to be that agent. Source: binding 7 an
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -17,6 +17,7 @@ import trio
 from descriptor.errors import DescriptorError, quoted
 from descriptor.keys import decode_public
 from entryway.client import ClientError, target_url
+from entryway.verdict import shown
 from node.console import Console
 from node.errors import Exit, NodeError
 from node.operate import running
@@ -86,9 +87,12 @@ async def _awaited(asking: Callable[[str], Awaitable[Value]], url: str) -> Value
 
 
 def refused(error: ClientError, unheard: str | None = None) -> NodeError:
-    """What an operator is told when no answer came; of a name that is `unheard`, that it is no peer's handle either."""
+    """What an operator is told when no answer came, with each finding where the other side names some.
+
+    Of a name that is `unheard` it says that it is no peer's handle either.
+    """
     exit_code = EXITS.get(error.code, Exit.NO)
-    message = error.message
+    message = " ".join([error.message, *_findings(error)])
     if unheard is not None and exit_code is Exit.UNREACHED:
         message += " Nor was an agent with that handle heard on the network: `agent-node peers` lists who was."
     return NodeError(error.code, message, exit_code)
@@ -105,6 +109,14 @@ def check_id(text: str) -> None:
             "`follows`, and by `agent-node ask TARGET`.",
             Exit.UNREADABLE,
         ) from error
+
+
+def _findings(error: ClientError) -> Iterator[str]:
+    details = (error.error or {}).get("details")
+    findings = details.get("findings") if isinstance(details, dict) else None
+    for one in findings if isinstance(findings, list) else []:
+        if isinstance(one, dict):
+            yield f"{shown(str(one.get('pointer')))}: {shown(str(one.get('message')))}"
 
 
 def known_peers(console: Console) -> Sequence[Mapping[str, object]]:

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
 
 import click
-import trio
 
 from descriptor.digests import digest_of
-from entryway.client import ClientError, ask, register, registered, target_url
+from entryway.client import Answer, ask, register, registered
 from entryway.verdict import shown
 from node.commands.versions import kept_versions
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
-from node.targets import EXITS, answered, find
-
-Value = TypeVar("Value")
+from node.targets import Target, answered, find
 
 
 @click.command("register")
 @click.argument("target")
 @operator_command
 def register_command(console: Console, target: str) -> None:
-    """Hand the current Descriptor to the registry at TARGET (a URL, or HOST:PORT).
+    """Hand the current Descriptor to the registry at TARGET.
 
+    TARGET is a URL, HOST:PORT, or the handle or id of an agent that was heard on the network.
     A registry takes what its subject signed, and says by which rules it does not. Exit 1 when it refuses.
     """
     with kept_versions(console) as reader:
@@ -33,8 +29,9 @@ def register_command(console: Console, target: str) -> None:
         data = reader.artifact(current.digest) if reader and current else None
     if data is None:
         raise NodeError("NOT_PUBLISHED", "Nothing is published yet: agent-node publish FILE")
-    url = _url(target)
-    told = _reached(lambda: register(url, data))
+    place = _registry(console, target)
+    url = place.urls[0]
+    told = answered(place, lambda url: register(url, data))
     if told.get("digest") != digest_of(data):
         raise NodeError("DIGEST_MISMATCH", f"{url} says that it keeps something else than was sent.")
     standing = (
@@ -58,13 +55,10 @@ def compare_command(console: Console, target: str, registry: str | None) -> None
     answer = answered(found_at, lambda url: ask(url, expected_id=found_at.agent_id, clock=time.time))
     agent_id = (answer.envelope or {}).get("from")
     if not answer.verified or not isinstance(agent_id, str) or answer.digest is None:
-        raise NodeError(
-            "NOT_VERIFIED", f"What is served at {answer.target} does not verify; see `agent-node ask {answer.target}`."
-        )
-    copies = {"served": answer.digest, "kept": _kept(console, agent_id)}
+        raise _unverified(answer)
+    copies: dict[str, str | None] = {"served": answer.digest, "kept": _kept(console, agent_id)}
     if registry is not None:
-        place = _url(registry)
-        data = _reached(lambda: registered(place, agent_id))
+        data = answered(_registry(console, registry), lambda url: registered(url, agent_id))
         copies["registry"] = None if data is None else digest_of(data)
     found = {digest for digest in copies.values() if digest is not None}
     agree = len(found) == 1
@@ -81,31 +75,18 @@ def _kept(console: Console, agent_id: str) -> str | None:
     return None if current is None else current.digest
 
 
-def _url(target: str) -> str:
-    try:
-        return target_url(target)
-    except ClientError as error:
-        raise _told(error) from error
+def _registry(console: Console, target: str) -> Target:
+    """A registry. One that is named by its agent has to be that agent's node, and is asked for that first."""
+    found = find(console, target)
+    if found.agent_id is None:
+        return found
+    answer = answered(found, lambda url: ask(url, expected_id=found.agent_id, clock=time.time))
+    if not answer.verified:
+        raise _unverified(answer)
+    return Target((answer.target,))
 
 
-def _reached(asking: Callable[[], Awaitable[Value]]) -> Value:
-    """What a peer answers, asked in a loop of its own. Raises NodeError."""
-
-    async def run() -> Value:
-        return await asking()
-
-    try:
-        return trio.run(run)
-    except ClientError as error:
-        raise _told(error) from error
-
-
-def _told(error: ClientError) -> NodeError:
-    details = (error.error or {}).get("details")
-    findings = details.get("findings") if isinstance(details, dict) else None
-    lines = [
-        f"{shown(str(one.get('pointer')))}: {shown(str(one.get('message')))}"
-        for one in (findings if isinstance(findings, list) else [])
-        if isinstance(one, dict)
-    ]
-    return NodeError(error.code, " ".join([error.message, *lines]), EXITS.get(error.code, Exit.NO))
+def _unverified(answer: Answer) -> NodeError:
+    return NodeError(
+        "NOT_VERIFIED", f"What is served at {answer.target} does not verify; see `agent-node ask {answer.target}`."
+    )

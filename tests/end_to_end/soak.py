@@ -169,22 +169,25 @@ class Soak:
     def _look_around(self) -> None:
         self.records += len(self.speaker.asks("GET", "/peers").json()["peers"])
 
-    def quiet(self) -> tuple[Measured, Measured]:
-        """What both nodes say once nobody is there but each other, and the readers that stay."""
+    def quiet(self, before: tuple[Measured, Measured] | None = None) -> tuple[Measured, Measured]:
+        """What both nodes say once nobody is there but each other, and the readers that stay.
+
+        `before`: what they said the last time, which is waited for; without it, until they say the same for a while.
+        """
         for agent_id, _ in self.mean.places:
             self.unfollow(agent_id)
         for sock in self._hanging:
             sock.close()
         self._hanging.clear()
-        before: list[tuple[int, int, int]] = []
+        seen: list[list[tuple[int, int, int]]] = []
         until = time.monotonic() + 4 * WAIT
         while True:
-            time.sleep(1)
+            time.sleep(0.7)
             measured = [Measured.of(node, 0.0) for node in (self.speaker, self.listener)]
-            standing = [one.standing for one in measured]
-            if before[-3:] == [standing] * 3 or time.monotonic() > until:
+            seen.append([one.standing for one in measured])
+            waited_for = seen[-4:-1] if before is None else [[one.standing for one in before]] * 3
+            if waited_for == [seen[-1]] * 3 or time.monotonic() > until:
                 return measured[0], measured[1]
-            before.append(standing)
 
     def _come_and_go(self) -> None:
         """Readers who come for a moment, some in the middle of the log, and go without a word."""
@@ -240,7 +243,7 @@ def run(minutes: float, seed: int) -> dict[str, object]:
             samples.append((Measured.of(soak.speaker, began), Measured.of(soak.listener, began)))
             rounds += 1
             time.sleep(max(0.0, ROUND - (time.monotonic() - round_began)))
-        quiet_after = soak.quiet()
+        quiet_after = soak.quiet(quiet_before)
         nothing_lost(soak)
         for reader in soak.readers:
             reader.close()

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-WAIT = 20.0
+WAIT = 45.0
 INTERFACE = "lan0"
 """The interface of each host that is on the bridge."""
 

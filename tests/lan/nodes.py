@@ -14,7 +14,7 @@ from tests.lan.network import Host, Net
 from tests.node.parts import draft, published
 
 PORT = 7420
-WAIT = 20.0
+WAIT = 45.0
 """Seconds after which a test gives up; what has to be quick is measured and asserted by itself."""
 
 

@@ -61,7 +61,6 @@ def test_a_publish_is_seen_by_its_record_alone_and_verified() -> None:
         one = eventually(
             lambda: (seen := peer(nodes["desk"], "attic.home", "verified")) and seen["digest"] == digest and seen,
             "the new version was not seen",
-            wait=SOON,
         )
         assert one["agent_version"] == "2"
 
@@ -72,7 +71,7 @@ def test_a_node_that_stops_says_goodbye_and_is_met_again() -> None:
             with node_on(net["attic"], attic_home) as attic:
                 first = becomes(desk, "attic.home", "verified")
                 attic.signal(signal.SIGTERM)
-                gone = becomes(desk, "attic.home", "gone", wait=SOON)
+                gone = becomes(desk, "attic.home", "gone")
                 assert attic.stopped() == 0
             assert (gone["first_seen"], gone["digest"]) == (first["first_seen"], first["digest"])
             with node_on(net["attic"], attic_home):
@@ -111,6 +110,20 @@ def test_a_host_whose_address_changes_is_found_at_the_new_one() -> None:
         )
         assert moved["id"] == nodes["attic"].ready["id"]
         assert becomes(nodes["attic"], "desk.home", "verified")
+
+
+def test_a_host_that_slept_while_its_address_changed_is_found_when_it_wakes() -> None:
+    with lan("desk", "attic") as net, nodes_on(net, program=PROGRAM, **QUICK) as nodes:
+        becomes(nodes["desk"], "attic.home", "verified")
+        nodes["attic"].signal(signal.SIGSTOP)
+        net["attic"].readdress("10.77.0.88")
+        becomes(nodes["desk"], "attic.home", "unreachable")
+        nodes["attic"].signal(signal.SIGCONT)
+        woken = eventually(
+            lambda: (one := peer(nodes["desk"], "attic.home", "verified")) and "10.77.0.88:7420" in one["addresses"],
+            "it was not found where it woke",
+        )
+        assert woken
 
 
 def test_an_address_of_another_network_never_leaks_into_this_one() -> None:
@@ -171,7 +184,7 @@ def test_who_listens_on_loopback_alone_is_not_announced_and_hears_the_others() -
 def test_an_interface_that_comes_later_is_announced_on_without_a_restart() -> None:
     with lan("desk", "attic") as net, home_of("desk") as desk_home, home_of("attic") as attic_home:
         net["attic"].ip("link", "set", INTERFACE, "down")
-        with node_on(net["desk"], desk_home) as desk, node_on(net["attic"], attic_home) as attic:
+        with node_on(net["desk"], desk_home) as desk, node_on(net["attic"], attic_home, program=PROGRAM) as attic:
             assert _announced_on(attic) == set()
             net["attic"].ip("link", "set", INTERFACE, "up")
             becomes(desk, "attic.home", "verified")

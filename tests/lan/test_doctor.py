@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from tests.end_to_end.harness import Node, command, environment
+from tests.lan.hurried import PROGRAM
 from tests.lan.network import INTERFACE, Host, lan
 from tests.lan.nodes import becomes, eventually, home_of, node_on
 
@@ -43,7 +44,7 @@ def test_a_program_that_keeps_the_port_to_itself_is_named() -> None:
             ((state, message),) = doctor(net["desk"])
             assert state == "bad" and "keeps UDP port 5353 to itself" in message
             # A node runs all the same, says so, and is there when the port is free.
-            with home_of("desk") as home, node_on(net["desk"], home) as node:
+            with home_of("desk") as home, node_on(net["desk"], home, program=PROGRAM) as node:
                 assert node.logged("interface_without_mdns")["interface"] == INTERFACE
                 eventually(lambda: INTERFACE in _problems(node), "the status does not tell of it")
                 process.stdin.close()
