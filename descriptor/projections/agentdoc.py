@@ -25,8 +25,8 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.pointers import pointer_to
-from descriptor.projections.agentdoc_sections import Read, read
-from descriptor.projections.card import NOT_STATED
+from descriptor.projections.agentdoc_sections import read
+from descriptor.projections.drift import Kind, card_differences
 from descriptor.signatures import Signature, verify_statement
 from descriptor.strictjson import JsonValue, parse
 from descriptor.timestamps import format_timestamp
@@ -119,7 +119,7 @@ def assemble(
     differences: list[JsonValue] = []
     if card is not None:
         sources.append(_source(CARD, "a2a-agent-card", card.origin, card.data, card.signature))
-        differences += _take_card(sections["access"], _object(card.data), found)
+        differences += _take_card(sections["access"], _object(card.data), descriptor)
     if door is not None:
         sources.append(_source(DOOR, "entryway-exchange-4", door.origin, door.data, door.signature))
         differences += _take_door(sections["access"], _object(door.data))
@@ -201,36 +201,17 @@ def _object(data: bytes) -> Mapping[str, JsonValue]:
     return value if isinstance(value, dict) else {}
 
 
-def _take_card(section: dict[str, JsonValue], card: Mapping[str, JsonValue], found: Read) -> Iterator[JsonValue]:
+def _take_card(
+    section: dict[str, JsonValue], card: Mapping[str, JsonValue], descriptor: Descriptor
+) -> Iterator[JsonValue]:
     """Takes the connection facts of a card, and yields where its copies differ from the Descriptor."""
     for theirs, member in _CONNECTION.items():
         if card.get(theirs):
             _put(section, member, card[theirs], CARD, DECLARED)
-    identity = found.sections["identity"]
-    for theirs, ours in (("description", "does"), ("version", "agent_version")):
-        if theirs in card and not _same(card[theirs], identity.get(ours)):
-            yield _difference(CARD, pointer_to(theirs), pointer_to(ours))
-    skills = {_text(skill, "id") or "": (place, skill) for place, skill in _objects(card.get("skills"))}
-    sold = _objects(found.sections["sells"].get("offerings"))
-    # A skill has to have an id; one of an offering that has none is called by the offering's place.
-    offerings = {_text(one, "id") or pointer_to("offerings", place): (place, one) for place, one in sold}
-    for name, (place, offering) in offerings.items():
-        skill_place, skill = skills.get(name, (None, {}))
-        if "skills" in card and skill_place is None and offering:  # one that cannot be read states nothing to leave out
-            yield _difference(CARD, "/skills", pointer_to("offerings", place))
-        for member in ("name", "description"):
-            if member in skill and not _same(skill[member], offering.get(member)):
-                yield _difference(
-                    CARD, pointer_to("skills", skill_place or 0, member), pointer_to("offerings", place, member)
-                )
-    for name, (place, _) in skills.items():
-        if name not in offerings:
-            yield _difference(CARD, pointer_to("skills", place), "/offerings")
-
-
-def _same(theirs: JsonValue, ours: JsonValue) -> bool:
-    """Whether a card says what the Descriptor does; where that is silent, a card that has to say something says so."""
-    return theirs == (NOT_STATED if ours is None else ours)
+    for one in card_differences(card, descriptor) if card else ():
+        # What a card leaves out of its copies is no contradiction; an offering that it leaves out altogether is one.
+        if one.kind is not Kind.MISSING or one.pointer.rpartition("/")[0] == "/skills":
+            yield _difference(CARD, one.pointer, one.sources[0])
 
 
 def _take_door(section: dict[str, JsonValue], door: Mapping[str, JsonValue]) -> Iterator[JsonValue]:
@@ -258,14 +239,3 @@ def _former(path: str, pointer: str) -> JsonValue:
 def _reported(name: str, entries: list[JsonValue]) -> dict[str, JsonValue]:
     """A member that is there only where there is something to report."""
     return {name: entries} if entries else {}
-
-
-def _objects(value: JsonValue) -> Iterator[tuple[int, Mapping[str, JsonValue]]]:
-    for place, one in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(one, dict):
-            yield place, one
-
-
-def _text(holder: Mapping[str, JsonValue], name: str) -> str | None:
-    value = holder.get(name)
-    return value if isinstance(value, str) else None

@@ -335,8 +335,8 @@ def _is_path(url: str) -> bool:
 
 def _difference(one: Members) -> str:
     where = words.SOURCES.get({"card": "a2a-agent-card"}.get(str(one.get("source")), "entryway-exchange-4"), "")
-    there = f"says something else at {one.get('pointer')} than the Descriptor at {one.get('descriptor')}"
-    return f"{where.partition(',')[0]}: it {there}. The Descriptor's word is shown."
+    there = f"at {one.get('pointer')} it does not say what the Descriptor says at {one.get('descriptor')}"
+    return f"{where.partition(',')[0]}: {there}. The Descriptor's word is shown."
 
 
 def _unsaid(document: Document) -> tuple[list[str], list[str]]:

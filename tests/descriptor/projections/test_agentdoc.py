@@ -269,7 +269,14 @@ CARD = {
     "name": "reader.example",
     "description": BOUND["does"],
     "version": BOUND["agent_version"],
-    "skills": [{"id": OFFERING["id"], "name": OFFERING["name"], "description": OFFERING["description"], "tags": []}],
+    "skills": [
+        {
+            "id": OFFERING["id"],
+            "name": OFFERING["name"],
+            "description": OFFERING["description"],
+            "tags": ["task-specific"],
+        }
+    ],
     "supportedInterfaces": [{"url": "https://a.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
     "securitySchemes": {},
 }
@@ -300,7 +307,9 @@ def test_a_card_adds_where_it_answers_and_nothing_that_the_descriptor_says() -> 
     [
         ({"description": "Another."}, [("/description", "/does")]),
         ({"version": "9"}, [("/version", "/agent_version")]),
-        ({"skills": []}, [("/skills", "/offerings/0")]),
+        ({"skills": []}, [("/skills/0", "/offerings")]),
+        ({"skills": [{**CARD["skills"][0], "tags": ["open-ended"]}]}, [("/skills/0/tags", "/offerings/0/scope")]),
+        ({"defaultInputModes": ["text/html"]}, [("/defaultInputModes", "/default_input_modes")]),
         ({"skills": [{**CARD["skills"][0], "name": "Other"}]}, [("/skills/0/name", "/offerings/0/name")]),
         ({"skills": [*CARD["skills"], {"id": "more"}]}, [("/skills/1", "/offerings")]),
     ],

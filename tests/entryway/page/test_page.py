@@ -285,7 +285,7 @@ def test_every_place_that_is_not_stated_has_a_name() -> None:
 
 def test_a_difference_is_reported() -> None:
     text = Read(page_of(sample("demo"), card=fetched({"description": "Another."}))).text
-    assert "it says something else at /description than the Descriptor at /does" in text
+    assert "at /description it does not say what the Descriptor says at /does. The Descriptor's word is shown." in text
 
 
 def test_nothing_on_the_page_grades() -> None:
