@@ -5,12 +5,14 @@ Source: section 9 of `rules-beyond-chapter-6`; chapters 6.9 and 6.10.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from descriptor.pointers import tokens
 from descriptor.projections.agentdoc_looked import Members, object_of, objects_in
 from descriptor.strictjson import JsonValue
+from entryway.envelope import ENVELOPE_TAG
 from entryway.page import measures, words
 from entryway.page.facts import (
     MOST_OFFERINGS,
@@ -28,6 +30,9 @@ from entryway.page.facts import (
     when,
 )
 from entryway.page.text import link
+
+_ENTRYWAY_BINDING = ENVELOPE_TAG.decode().strip()
+_PLAIN_ENTRYWAY = re.compile(r"(https?://(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?)/entryway")
 
 MOST_UNSAID = 400
 """Places that are listed one by one as not stated; the AgentDoc lists them all."""
@@ -163,7 +168,7 @@ def _system(one: Members) -> Mapping[str, object]:
 def _door(document: Document) -> Mapping[str, object]:
     """Who gets in and how. No schemes stated, none needed, and a list are three different answers."""
     admission, sealing = document.text("access", "access", "admission"), document.text("access", "sealing")
-    only = object_of(document.get("access", "accepting"))
+    only, served = object_of(document.get("access", "accepting")), document.get("access", "interfaces_served")
     return {
         "admission": None if admission is None else words.ADMISSION[admission],
         "statement": document.text("access", "access", "statement"),
@@ -172,7 +177,8 @@ def _door(document: Document) -> Mapping[str, object]:
         "sealing": None if sealing is None else words.SEALING[sealing],
         "sealing_reach": words.SEALING_REACH if sealing is not None else None,
         "key": document.text("access", "encryption_key"),
-        "interfaces": listed(document.get("access", "interfaces_served"), _interface),
+        "interfaces": listed(served, _interface),
+        "base": next(filter(None, (_base(one) for _, one in objects_in(served))), None),
     }
 
 
@@ -189,6 +195,13 @@ def _scheme(one: Members) -> Mapping[str, object]:
 def _interface(one: Members) -> Mapping[str, object]:
     url = text_of(one.get("url"))
     return {"url": url, "link": None if url is None else link(url), "protocol": one.get("protocolBinding")}
+
+
+def _base(one: Members) -> str | None:
+    """The base URL of an entryway, where it is so plain that a reader may paste it into a shell."""
+    url = text_of(one.get("url")) or ""
+    plain = _PLAIN_ENTRYWAY.fullmatch(url) if one.get("protocolBinding") == _ENTRYWAY_BINDING else None
+    return None if plain is None else plain[1]
 
 
 def _data(document: Document) -> Mapping[str, object]:

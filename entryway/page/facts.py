@@ -35,11 +35,11 @@ class Fact:
 
 @dataclass(frozen=True)
 class Held:
-    """A bound, and who holds the agent to it."""
+    """A bound, and who holds the agent to it; `None` where that is not stated."""
 
     label: str
     most: str
-    by: str
+    by: str | None
 
 
 @dataclass(frozen=True)
@@ -255,9 +255,9 @@ def _bounds(ceilings: Members) -> Iterator[Held]:
             yield Held(label, said, held_by(ceiling.get("decided_by")))
 
 
-def held_by(value: JsonValue) -> str:
+def held_by(value: JsonValue) -> str | None:
     """Who holds the agent to something."""
-    return words.DECIDED_BY[value] if isinstance(value, str) else words.DECIDED_BY_NOT_STATED
+    return words.DECIDED_BY[value] if isinstance(value, str) else None
 
 
 def _further(asked: Members, sells: Members, leaves: Members) -> Iterator[Fact]:

@@ -8,6 +8,7 @@ anywhere else.
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import cache
 from pathlib import Path
@@ -75,8 +76,14 @@ def _environment() -> Environment:
         "passage": lambda value: shown(str(value), PASSAGE),
         "sentence": lambda value: shown(str(value), SENTENCE),
         "moment": moment,
+        "parted": _parted,
     }
     return environment
+
+
+def _parted(media_type: str) -> Markup:
+    """A media type of ours, which breaks at its joints where it has to."""
+    return Markup("<wbr>").join(re.findall(r"[^/.+-]+[/.+-]?", media_type))  # what is joined is escaped
 
 
 def _finalized(value: Any) -> Any:
