@@ -96,7 +96,7 @@ def drift_of(document: Mapping[str, JsonValue], descriptor: Descriptor) -> Drift
         raise DescriptorError(
             "NOT_A_PROJECTION",
             "This is neither an A2A card (supportedInterfaces, skills) nor a registration manifest (registration). "
-            "References are checked by `agent-node reference --verify`.",
+            "`agent-node reference --verify` checks a reference, and `agent-node agentdoc --check` an AgentDoc.",
             "",
         )
     return Drift(
