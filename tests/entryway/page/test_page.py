@@ -18,7 +18,8 @@ from descriptor.projections.agentdoc import Observation
 from entryway.page import words
 from entryway.page.changes import MOST_BYTES, MOST_CHANGES, changes_of
 from entryway.page.content import content_of
-from entryway.page.facts import MOST_ENTRIES, MOST_OFFERINGS
+from entryway.page.facts import MOST_ENTRIES
+from entryway.page.offerings import MOST_OFFERINGS
 from entryway.page.render import agent_page, changes_page, content_security_policy, notice_page
 from tests.descriptor.projections.samples import MARKUP, SAMPLES, TURNED, bound, sample
 from tests.descriptor.projections.test_agentdoc import CARD, NOW, doc_of, fetched
