@@ -17,7 +17,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from descriptor.canonical import canonical
@@ -27,7 +26,7 @@ from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.pointers import pointer_to
 from descriptor.projections.agentdoc_sections import read
-from descriptor.projections.drift import drift_of
+from descriptor.projections.drift import Kind, card_differences
 from descriptor.signatures import Signature, verify_statement
 from descriptor.strictjson import JsonValue, parse
 from descriptor.timestamps import format_timestamp
@@ -205,12 +204,13 @@ def _object(data: bytes) -> Mapping[str, JsonValue]:
 def _take_card(
     section: dict[str, JsonValue], card: Mapping[str, JsonValue], descriptor: Descriptor
 ) -> Iterator[JsonValue]:
-    """Takes the connection facts of a card, and yields where it differs from the Descriptor that it projects."""
+    """Takes the connection facts of a card, and yields where its copies differ from the Descriptor."""
     for theirs, member in _CONNECTION.items():
         if card.get(theirs):
             _put(section, member, card[theirs], CARD, DECLARED)
-    with suppress(DescriptorError):  # what is no card has no copies of the Descriptor's facts
-        for one in drift_of(card, descriptor).differences:
+    for one in card_differences(card, descriptor) if card else ():
+        # What a card leaves out of its copies is no contradiction; an offering that it leaves out altogether is one.
+        if one.kind is not Kind.MISSING or one.pointer.rpartition("/")[0] == "/skills":
             yield _difference(CARD, one.pointer, one.sources[0])
 
 

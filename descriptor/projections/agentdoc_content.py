@@ -16,6 +16,7 @@ from descriptor.pointers import pointer_to, tokens
 from descriptor.projections.agentdoc import NOT_CHECKED
 from descriptor.projections.agentdoc_looked import Found, Looked, Members, object_of, objects_in
 from descriptor.projections.agentdoc_sections import PLACES, Path, Shape
+from descriptor.projections.card_signature import verify_card
 from descriptor.signatures import verify_statement
 from descriptor.strictjson import JsonValue, parse
 
@@ -37,12 +38,21 @@ def digests(looked: Looked) -> Found:
             at, data = pointer_to("sources", place), looked.bytes_of[str(source["id"])]
             if source.get("digest") != digest_of(data):
                 yield f"{at}/digest", f"The bytes at hand have the digest {digest_of(data)}."
-            elif source.get("kind") == "agent-descriptor" and source.get("signature") != NOT_CHECKED:
-                found = verify_statement(_parsed(data)).state.value
-                if source.get("signature") != found:
+            elif source.get("signature") != NOT_CHECKED:
+                found = _signature_of(looked, source, _parsed(data))
+                if found is not None and source.get("signature") != found:
                     yield f"{at}/signature", f"The signature of the bytes at hand is {found}."
 
     return wrong(), bool(at_hand)
+
+
+def _signature_of(looked: Looked, source: Members, document: Members) -> str | None:
+    """The state of the signature in the bytes of a source; `None` where none would stand in them."""
+    if source.get("kind") == "agent-descriptor":
+        return verify_statement(document).state.value
+    if source.get("kind") == "a2a-agent-card":
+        return verify_card(document, str(object_of(looked.members.get("subject")).get("id"))).state.value
+    return None
 
 
 def values(looked: Looked) -> Found:

@@ -96,18 +96,23 @@ def drift_of(document: Mapping[str, JsonValue], descriptor: Descriptor) -> Drift
         raise DescriptorError(
             "NOT_A_PROJECTION",
             "This is neither an A2A card (supportedInterfaces, skills) nor a registration manifest (registration). "
-            "References are checked by `agent-node reference --verify`.",
+            "`agent-node reference --verify` checks a reference, and `agent-node agentdoc --check` an AgentDoc.",
             "",
         )
-    # A card names a provider only where it names an address.
-    expected = card_of(descriptor, _AT_SOME_ADDRESS if document.get("supportedInterfaces") else _AT_NO_ADDRESS)
     return Drift(
         CARD,
         descriptor.digest,
         made_from(document),
         verify_card(document, descriptor.subject_id or ""),
-        tuple(differences(expected.tree, dict(document))),
+        tuple(card_differences(document, descriptor)),
     )
+
+
+def card_differences(card: Mapping[str, JsonValue], descriptor: Descriptor) -> Iterator[Difference]:
+    """Where a card says something else than the Descriptor, or does not say what it would. Raises DescriptorError."""
+    # A card names a provider only where it names an address.
+    expected = card_of(descriptor, _AT_SOME_ADDRESS if card.get("supportedInterfaces") else _AT_NO_ADDRESS)
+    return differences(expected.tree, dict(card))
 
 
 def subject_of(document: Mapping[str, JsonValue]) -> str | None:

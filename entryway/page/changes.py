@@ -74,6 +74,9 @@ def _place(pointer: str, holder: Members) -> str:
 
 
 def _said(value: JsonValue) -> str:
+    """A text as it is, texts of a list line by line, and all else as the Descriptor has it."""
+    if isinstance(value, list) and value and all(isinstance(one, str) and one for one in value):
+        return "\n".join(map(str, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 

@@ -13,20 +13,22 @@ from descriptor.projections.agentdoc_looked import Members, object_of, objects_i
 from descriptor.strictjson import JsonValue
 from entryway.page import measures, words
 from entryway.page.facts import (
-    MOST_OFFERINGS,
+    MOST_ENTRIES,
     Document,
     Fact,
     Held,
     Listed,
-    Offering,
     few,
     held_by,
     listed,
-    offerings_of,
+    listing,
     readable,
+    reference,
     text_of,
     when,
 )
+from entryway.page.offerings import MOST_OFFERINGS, Offering, offerings_of
+from entryway.page.terms import data_of, door_of
 from entryway.page.text import link
 
 MOST_UNSAID = 400
@@ -37,6 +39,7 @@ MOST_UNSAID = 400
 class Content:
     """Everything a template is given, by the parts of the page."""
 
+    served: bool
     name: str | None
     agent_id: str
     does: str | None
@@ -58,6 +61,7 @@ class Content:
     versions: Sequence[Mapping[str, object]]
     older: bool
     peer: Sequence[Fact]
+    noticed: Sequence[Mapping[str, object]]
     sources: Sequence[Mapping[str, object]]
     differences: Sequence[str]
     former: Sequence[str]
@@ -70,8 +74,8 @@ class Content:
     stale_after: str | None
 
 
-def content_of(members: Members) -> Content:
-    """What the page shows of an AgentDoc."""
+def content_of(members: Members, *, served: bool = True) -> Content:
+    """What the page shows of an AgentDoc. `served`: whether the node of that agent serves it, beside what it links."""
     document = Document(members)
     subject = object_of(members.get("subject"))
     sold = document.get("sells", "offerings")
@@ -79,6 +83,7 @@ def content_of(members: Members) -> Content:
     signature = next((str(one.get("signature")) for one in sources if one.get("kind") == "agent-descriptor"), "")
     unsaid, within = _unsaid(document)
     return Content(
+        served=served,
         name=text_of(subject.get("handle")),
         agent_id=str(subject.get("id")),
         does=document.text("identity", "does"),
@@ -92,15 +97,16 @@ def content_of(members: Members) -> Content:
         limits=list(_limits(document)),
         limit_facts=list(_limit_facts(document)),
         systems=listed(document.get("reaches", "systems"), _system),
-        door=_door(document),
-        data=_data(document),
+        door=door_of(document),
+        data=data_of(document),
         settings=listed(readable(document.get("told", "run_config", "settings")), _setting),
-        models=_listing(document.get("told", "run_config", "tested_models")),
+        models=listing(document.get("told", "run_config", "tested_models")),
         also=list(_also(document)),
         versions=[_version(one) for _, one in objects_in(document.get("standing", "versions"))],
         older=bool(document.get("standing", "older_versions")),
         peer=list(_peer(object_of(document.get("standing", "peer")))),
-        sources=[_source(one) for one in sources],
+        noticed=[one for _, one in objects_in(document.get("standing", "reports"))][-MOST_ENTRIES:],
+        sources=[_source(one, served=served) for one in sources],
         differences=[_difference(one) for _, one in objects_in(members.get("differences"))],
         former=[f"{one.get('path')} is read from {one.get('pointer')}" for _, one in objects_in(members.get("former"))],
         unreadable=[str(one) for one in sorted(map(str, document.unreadable))],
@@ -160,87 +166,6 @@ def _system(one: Members) -> Mapping[str, object]:
     }
 
 
-def _door(document: Document) -> Mapping[str, object]:
-    """Who gets in and how. No schemes stated, none needed, and a list are three different answers."""
-    admission, sealing = document.text("access", "access", "admission"), document.text("access", "sealing")
-    only = object_of(document.get("access", "accepting"))
-    return {
-        "admission": None if admission is None else words.ADMISSION[admission],
-        "statement": document.text("access", "access", "statement"),
-        "schemes": listed(document.get("access", "access", "schemes"), _scheme),
-        "said_at_the_door": few(sorted(only)) if only else None,
-        "sealing": None if sealing is None else words.SEALING[sealing],
-        "sealing_reach": words.SEALING_REACH if sealing is not None else None,
-        "key": document.text("access", "encryption_key"),
-        "interfaces": listed(document.get("access", "interfaces_served"), _interface),
-    }
-
-
-def _scheme(one: Members) -> Mapping[str, object]:
-    where = f"{one.get('in')} {one.get('name')}" if one.get("in") and one.get("name") else one.get("name")
-    return {
-        "what": f"{words.SCHEMES[str(one['type'])]}, {words.TRANSPORTS[str(one['transport'])]}",
-        "where": where,
-        "description": one.get("description"),
-        "id": one.get("id"),
-    }
-
-
-def _interface(one: Members) -> Mapping[str, object]:
-    url = text_of(one.get("url"))
-    return {"url": url, "link": None if url is None else link(url), "protocol": one.get("protocolBinding")}
-
-
-def _data(document: Document) -> Mapping[str, object]:
-    """What the operator says of what it is sent. A promise that is left out is a promise that is not made."""
-    block = document.get("handling", "data_use")
-    use = object_of(block)
-    promises = use.get("promises")
-    made = [name for name in words.PROMISES if isinstance(promises, dict) and promises.get(name) is True]
-    days = object_of(use.get("retention")).get("max_days")
-    memory = text_of(use.get("memory"))
-    return {
-        "stated": block is not None,
-        "promises": None if promises is None else [words.PROMISES[name] for name in made],
-        "not_promised": [said for name, said in words.PROMISES_NOT_MADE.items() if name not in made],
-        "kept": _kept(days) if isinstance(days, int) else None,
-        "memory": None if memory is None else words.MEMORY[memory],
-        "processors": listed_or_named(use.get("processors")),
-        "countries": _listing(_upper(use.get("processed_in"))),
-        "document": [_reference("A document about it", document.get("handling", "handling_ref"))],
-        "compliance": listed(readable(document.get("handling", "compliance")), _claim),
-    }
-
-
-def _kept(days: int) -> str:
-    return "It is not kept." if days == 0 else f"It is kept for {measures.count(days, 'day')} at most."
-
-
-def _upper(value: JsonValue) -> JsonValue:
-    return [str(one).upper() for one in value] if isinstance(value, list) else value
-
-
-def listed_or_named(value: JsonValue) -> Listed:
-    """Services, each a name or an object with one."""
-    if not isinstance(value, list):
-        return Listed(None)
-    named: list[JsonValue] = [one if isinstance(one, dict) else {"name": one} for one in value]
-    return listed(named, lambda one: {"name": one.get("name"), "purpose": one.get("purpose")})
-
-
-def _claim(one: Members) -> Mapping[str, object]:
-    attestation = object_of(one.get("attestation"))
-    url = text_of(attestation.get("url"))
-    return {
-        "standard": one.get("standard"),
-        "scope": one.get("scope"),
-        "by": attestation.get("by"),
-        "url": url,
-        "link": None if url is None else link(url),
-        "expires": attestation.get("expires_at"),
-    }
-
-
 def _setting(one: Members) -> Mapping[str, object]:
     allowed = one.get("allowed")
     return {
@@ -268,29 +193,15 @@ def _plain(value: JsonValue) -> str:
 
 def _also(document: Document) -> Iterator[Fact]:
     yield Fact("Standard role", document.text("role", "role"))
-    yield Fact("Interfaces", _listing(document.get("shape", "interfaces")))
-    yield Fact("Runs in", _listing(document.get("shape", "hosted_in")))
+    yield Fact("Interfaces", listing(document.get("shape", "interfaces")))
+    yield Fact("Runs in", listing(document.get("shape", "hosted_in")))
     fleet = document.get("shape", "fleet")
     one = {True: "Several processes answer as this one agent.", False: "One process answers."}
     yield Fact("How many answer", one[fleet] if isinstance(fleet, bool) else None)
-    yield _reference("Prices", document.get("sells", "price_ref"))
-    yield _reference("Samples of its work", document.get("sells", "samples_ref"))
-    yield Fact("Types it takes in general", _listing(document.get("asked", "default_input_modes")))
-    yield Fact("Types it gives in general", _listing(document.get("leaves", "default_output_modes")))
-
-
-def _reference(label: str, value: JsonValue) -> Fact:
-    """A pointer to another document."""
-    if isinstance(value, dict):
-        location = text_of(value.get("location"))
-        digest = f"The document with the digest {value.get('digest')}"
-        return Fact(label, digest) if location is None else Fact(label, location, digest, link(location))
-    text = text_of(value)
-    return Fact(label, text, link=None if text is None else link(text))
-
-
-def _listing(value: JsonValue) -> str | None:
-    return few(value) if isinstance(value, list) else None
+    yield reference("Prices", document.get("sells", "price_ref"))
+    yield reference("Samples of its work", document.get("sells", "samples_ref"))
+    yield Fact("Types it takes in general", listing(document.get("asked", "default_input_modes")))
+    yield Fact("Types it gives in general", listing(document.get("leaves", "default_output_modes")))
 
 
 def _version(one: Members) -> Mapping[str, object]:
@@ -311,14 +222,14 @@ def _peer(peer: Members) -> Iterator[Fact]:
             yield Fact(label, when(peer[name]))
 
 
-def _source(one: Members) -> Mapping[str, object]:
+def _source(one: Members, *, served: bool) -> Mapping[str, object]:
     url = text_of(one.get("url"))
     kind = str(one.get("kind"))
     relative = url is not None and _is_path(url)
     return {
         "kind": words.SOURCES.get(kind, kind),
         "url": url,
-        "link": url if relative else None if url is None else link(url),
+        "link": (url if served else None) if relative else None if url is None else link(url),
         "what": one.get("what"),
         "at": one.get("fetched_at") or one.get("at"),
         "digest": one.get("digest"),
@@ -335,8 +246,8 @@ def _is_path(url: str) -> bool:
 
 def _difference(one: Members) -> str:
     where = words.SOURCES.get({"card": "a2a-agent-card"}.get(str(one.get("source")), "entryway-exchange-4"), "")
-    there = f"says something else at {one.get('pointer')} than the Descriptor at {one.get('descriptor')}"
-    return f"{where.partition(',')[0]}: it {there}. The Descriptor's word is shown."
+    there = f"at {one.get('pointer')} it does not say what the Descriptor says at {one.get('descriptor')}"
+    return f"{where.partition(',')[0]}: {there}. The Descriptor's word is shown."
 
 
 def _unsaid(document: Document) -> tuple[list[str], list[str]]:

@@ -8,6 +8,7 @@ anywhere else.
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import cache
 from pathlib import Path
@@ -26,17 +27,17 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 def agent_page(content: Content) -> bytes:
     """The page about an agent, in UTF-8."""
-    return _rendered("agent.html", page=content)
+    return _rendered("agent.html", page=content, policy=None if content.served else _file_policy())
 
 
 def changes_page(name: str | None, changes: Changes) -> bytes:
     """The page about what changed between two versions."""
-    return _rendered("changes.html", name=name, changes=changes)
+    return _rendered("changes.html", policy=None, name=name, changes=changes)
 
 
 def notice_page(title: str, sentences: list[str]) -> bytes:
     """A page that only says something: in words of our own."""
-    return _rendered("notice.html", title=title, sentences=sentences)
+    return _rendered("notice.html", policy=None, title=title, sentences=sentences)
 
 
 @cache
@@ -47,6 +48,11 @@ def content_security_policy() -> str:
         f"default-src 'none'; style-src 'sha256-{sha256}'; img-src data:; form-action 'self'; base-uri 'none'; "
         "frame-ancestors 'none'"
     )
+
+
+def _file_policy() -> str:
+    """The same for a page in a file, which has no header: without what a browser takes from a header alone."""
+    return content_security_policy().partition("; frame-ancestors")[0]
 
 
 def _rendered(template: str, **values: object) -> bytes:
@@ -75,8 +81,14 @@ def _environment() -> Environment:
         "passage": lambda value: shown(str(value), PASSAGE),
         "sentence": lambda value: shown(str(value), SENTENCE),
         "moment": moment,
+        "parted": _parted,
     }
     return environment
+
+
+def _parted(media_type: str) -> Markup:
+    """A media type of ours, which breaks at its joints where it has to."""
+    return Markup("<wbr>").join(re.findall(r"[^/.+-]+[/.+-]?", media_type))  # what is joined is escaped
 
 
 def _finalized(value: Any) -> Any:

@@ -83,7 +83,6 @@ AUTHORITY_BY: Mapping[str, str] = {
     "model": "It says that its AI model is told this, and asked to keep to it.",
 }
 AUTHORITY_BY_NOT_STATED = "What holds it to this is not stated."
-DECIDED_BY_NOT_STATED = "not stated"
 CEILINGS: Mapping[str, str] = {
     "job_seconds": "Time",
     "cost_per_job": "Cost to you",

@@ -14,7 +14,7 @@ from descriptor.projections.agentdoc_looked import object_of, objects_in
 from descriptor.strictjson import parse
 from entryway.client import ask, card
 from node.assembly import Found, at_hand, of_asked, of_other, of_own
-from node.commands.projections import described_at, served_card, serving
+from node.commands.projections import described_at, served_card, serving, write_output
 from node.commands.versions import kept_versions
 from node.console import Console, columns, operator_command, read_input
 from node.errors import Exit, NodeError
@@ -32,10 +32,11 @@ from store import Reader
     metavar="ID=FILE",
     help="With --check: the bytes of the source with this id, beside what the store keeps; several times.",
 )
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write it here as well, as a page.")
 @click.option("--fetch", is_flag=True, help="Ask TARGET now, instead of going by what was fetched and kept.")
 @operator_command
 def agentdoc_command(
-    console: Console, target: str | None, file: str | None, sources: tuple[str, ...], fetch: bool
+    console: Console, target: str | None, file: str | None, sources: tuple[str, ...], html: str | None, fetch: bool
 ) -> None:
     """Put together what is known of this agent, or of TARGET, in one document (an AgentDoc); or check one.
 
@@ -49,8 +50,8 @@ def agentdoc_command(
     --check names each check and whether it holds. One that needs the bytes of a source is made where they are at hand:
     in the store, or given with --source. Exit 0 when none fails, 1 when one does.
     """
-    if file is not None and (target is not None or fetch):
-        raise NodeError("USAGE", "--check looks at a file, and takes neither a TARGET nor --fetch.", Exit.UNREADABLE)
+    if file is not None and (target is not None or fetch or html is not None):
+        raise NodeError("USAGE", "--check looks at a file, and takes no TARGET, --fetch or --html.", Exit.UNREADABLE)
     if file is not None:
         _check(console, file, sources)
         return
@@ -59,11 +60,20 @@ def agentdoc_command(
     if fetch and target is None:
         raise NodeError("USAGE", "--fetch asks another agent: name it as TARGET.", Exit.UNREADABLE)
     made = _assembled(console, None if target is None else target.strip(), fetch=fetch)
+    if html is not None:
+        write_output(html, _page(made))
     if console.as_json:
         console.result(made.members, ())
     else:
         # Text from elsewhere leaves as escapes, which no terminal heeds and every reader of JSON undoes.
         console.raw(json.dumps(made.members, indent=2).encode() + b"\n")
+
+
+def _page(made: AgentDoc) -> bytes:
+    from entryway.page.content import content_of  # noqa: PLC0415  # the template engine, which no other command needs
+    from entryway.page.render import agent_page  # noqa: PLC0415  # likewise
+
+    return agent_page(content_of(made.members, served=False))
 
 
 def _assembled(console: Console, target: str | None, *, fetch: bool) -> AgentDoc:

@@ -140,14 +140,17 @@ def _tell(
 ) -> None:
     """A projection of the version with a digest, and its exact bytes into a file where one is named."""
     if save is not None:
-        try:
-            Path(save).write_bytes(data)
-        except OSError as error:
-            raise NodeError(
-                "OUTPUT_UNWRITABLE", f"{save} cannot be written: {error.strerror}.", Exit.UNREADABLE
-            ) from error
+        write_output(save, data)
     text = json.dumps(members, indent=2, ensure_ascii=False)
     console.result(members, (f"made from: {digest}", *text.splitlines()))
+
+
+def write_output(file: str, data: bytes) -> None:
+    """Writes what a command made into the file that its operator names. Raises NodeError OUTPUT_UNWRITABLE."""
+    try:
+        Path(file).write_bytes(data)
+    except OSError as error:
+        raise NodeError("OUTPUT_UNWRITABLE", f"{file} cannot be written: {error.strerror}.", Exit.UNREADABLE) from error
 
 
 def _tell_drift(console: Console, drift: Drift) -> None:

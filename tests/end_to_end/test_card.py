@@ -125,6 +125,37 @@ def test_a_publish_brings_its_own_card_and_the_log_says_nothing_of_drift() -> No
     assert not [line for line in node.log if line["event"] == "projection_drifted"]
 
 
+BROKEN = """
+import sys
+from types import SimpleNamespace
+from node import projecting
+
+made = projecting.card_of
+projecting.card_of = lambda *given: SimpleNamespace(members={**made(*given).members, "description": "Pays bills."})
+sys.argv = ["agent-node", *sys.argv[sys.argv.index("-m") + 2 :]]
+from node.cli import program
+
+program()
+"""
+"""A node with a defect: its cards say something else than its Descriptor does."""
+
+
+def test_a_defect_in_what_is_served_is_logged_at_start_and_with_each_publish(tmp_path: Path) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text(BROKEN)
+    with fresh_home() as home:
+        first = published(home, demo("1"))
+        with running(home, within=[sys.executable, str(script)]) as node:
+            line = node.logged("projection_drifted")
+            assert (line["level"], line["digest"], line["differences"]) == ("error", first, ["/description"])
+            second = published(home, demo("2"))
+            assert node.logged("projection_drifted", 2)["digest"] == second
+            ended = told("drift", "--json", home=home)
+            assert ended.exit_code == 1
+            (difference,) = ended.document()["differences"]
+            assert (difference["stands"], difference["sources"]) == ("Pays bills.", ["/does"])
+
+
 def test_a_url_that_the_operator_states_is_named_when_the_settings_are_read_again() -> None:
     with fresh_home() as home:
         published(home, demo("1"))

@@ -226,5 +226,5 @@ async def test_a_descriptor_that_leaves_too_much_unsaid_is_pointed_to(monkeypatc
 async def test_older_versions_than_are_listed_are_pointed_to() -> None:
     many = [document(agent_version=str(number)) for number in range(60)]
     text = (await got(door(snapshot_of(many[-1], seq=60), MemoryArchive(many)), "/")).body.decode()
-    assert text.count('<td><a href="/descriptors/sha256:') == 50
+    assert text.count('<a href="/descriptors/sha256:') == 50
     assert '<a href="/descriptors">the whole list</a>' in text

@@ -14,6 +14,7 @@ from descriptor.projections.agentdoc_check import CHECKS
 from node.home import Home
 from store import Copy, Follow, Peer, Reported, Store
 from tests.descriptor.projections.samples import sample
+from tests.entryway.page.test_page import Read
 from tests.entryway.parts import OTHER, document
 from tests.node.parts import draft, new_home, told
 
@@ -94,6 +95,33 @@ def test_of_an_agent_that_is_followed_with_what_was_noticed(home: Home, target: 
     assert standing["reports_state"] == "observed"
 
 
+def test_a_page_in_a_file_leads_nowhere_that_it_is_not_and_has_its_policy_in_it(home: Home) -> None:
+    report = Reported(8.0, "rollback", "It went <back>.", digest_of(THEIRS))
+    with Store.open(home.database) as store:
+        follow = Follow(OTHER.id, "http://192.0.2.1:7420", 1.0, 3, True, (report,))
+        store.add_follow(follow)
+        copies = [Copy(data, digest_of(data), "1.4.0", 7.0) for data in (document(OTHER, refusals="All."), THEIRS)]
+        for copy in copies:
+            assert store.take_in(follow, copy=copy, current=copy.digest)
+    file = home.path.with_name("page.html")
+    made = told("agentdoc", OTHER.id, "--html", str(file), "--json", home=home)
+    assert (made.exit_code, made.document()["agentdoc"]) == (0, "v1"), made.err
+    page = Read(file.read_bytes())
+    assert "Noticed 1 January 1970, 00:00 UTC: It went <back>." in page.text
+    assert digest_of(THEIRS) in page.text
+    assert [one["href"] for one in page.all("a") if not one["href"].startswith("#")] == []
+    assert page.all("form") == []
+    (policy,) = [one["content"] for one in page.all("meta") if "http-equiv" in one]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "frame-ancestors" not in policy
+
+
+def test_a_page_that_cannot_be_written_is_said(home: Home) -> None:
+    publish(home)
+    ended = told("agentdoc", "--html", "/nowhere/at/all", "--json", home=home)
+    assert (ended.exit_code, ended.error()["code"]) == (2, "OUTPUT_UNWRITABLE")
+
+
 @pytest.mark.parametrize("target", ["nobody.home", OTHER.id, "http://192.0.2.1:7420"])
 def test_of_one_of_whom_nothing_is_kept(home: Home, target: str) -> None:
     publish(home)
@@ -132,6 +160,7 @@ def test_bytes_that_the_store_does_not_keep_are_given(home: Home, tmp_path: Path
         ("TARGET", "--check", "FILE"),
         ("--fetch", "--check", "FILE"),
         ("--fetch",),
+        ("--html", "FILE", "--check", "FILE"),
         ("--source", "descriptor=FILE"),
         ("--check", "FILE", "--source", "ghost=FILE"),
         ("--check", "FILE", "--source", "descriptor"),

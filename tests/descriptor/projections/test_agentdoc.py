@@ -265,8 +265,18 @@ def fetched(value: object) -> Fetched:
     return Fetched(json.dumps(value).encode(), Origin(url="https://a.example/card", fetched_at=NOW))
 
 
-CARD: dict[str, Any] = {
-    **card_of(bound({**BOUND, "offerings": [OFFERING]}), SERVING).members,
+CARD = {
+    "name": "reader.example",
+    "description": BOUND["does"],
+    "version": BOUND["agent_version"],
+    "skills": [
+        {
+            "id": OFFERING["id"],
+            "name": OFFERING["name"],
+            "description": OFFERING["description"],
+            "tags": ["task-specific"],
+        }
+    ],
     "supportedInterfaces": [{"url": "https://a.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
     "securitySchemes": {},
 }
@@ -298,6 +308,8 @@ def test_a_card_adds_where_it_answers_and_nothing_that_the_descriptor_says() -> 
         ({"description": "Another."}, [("/description", "/does")]),
         ({"version": "9"}, [("/version", "/agent_version")]),
         ({"skills": []}, [("/skills/0", "/offerings")]),
+        ({"skills": [{**CARD["skills"][0], "tags": ["open-ended"]}]}, [("/skills/0/tags", "/offerings/0/scope")]),
+        ({"defaultInputModes": ["text/html"]}, [("/defaultInputModes", "/default_input_modes")]),
         ({"skills": [{**CARD["skills"][0], "name": "Other"}]}, [("/skills/0/name", "/offerings/0/name")]),
         ({"skills": [*CARD["skills"], {"id": "more"}]}, [("/skills/1", "/offerings")]),
     ],

@@ -83,6 +83,7 @@ BROKEN: list[tuple[Change, dict[str, str]]] = [
     (put("sections", "refuses", "ghost_from", "card"), {"from": "/sections/refuses/ghost_from"}),
     (put("sources", 0, "digest", "sha256:" + "0" * 64), {"digests": "/sources/0/digest"}),
     (put("sources", 0, "signature", "failed"), {"digests": "/sources/0/signature"}),
+    (put("sources", 1, "signature", "verified"), {"digests": "/sources/1/signature"}),
     (put("sections", "identity", "does", "Everything."), {"values": "/sections/identity/does"}),
     (put("sections", "access", "access", "admission", "open"), {"values": "/sections/access/access"}),
     (put("sections", "access", "access", "open", True), {"values": "/sections/access/access"}),

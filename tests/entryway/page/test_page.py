@@ -18,7 +18,8 @@ from descriptor.projections.agentdoc import Observation
 from entryway.page import words
 from entryway.page.changes import MOST_BYTES, MOST_CHANGES, changes_of
 from entryway.page.content import content_of
-from entryway.page.facts import MOST_ENTRIES, MOST_OFFERINGS
+from entryway.page.facts import MOST_ENTRIES
+from entryway.page.offerings import MOST_OFFERINGS
 from entryway.page.render import agent_page, changes_page, content_security_policy, notice_page
 from tests.descriptor.projections.samples import MARKUP, SAMPLES, TURNED, bound, sample
 from tests.descriptor.projections.test_agentdoc import CARD, NOW, doc_of, fetched
@@ -26,7 +27,27 @@ from tests.descriptor.rules.cases import BOUND, OFFERING
 from tests.descriptor.test_view import nearly_whole
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-VOID = {"meta", "link", "br"}
+VOID = {"meta", "link", "br", "wbr"}
+OF_A_DOCUMENT = {"bdi", "code", "title", "option"}
+"""Elements in which text from a document stands, so that its direction ends where it ends."""
+HEBREW = "קורא מכתבים"
+FREE = {
+    *("name", "description", "does", "refusals", "organization_name", "role", "statement", "needs", "past_them", "via"),
+    *(
+        "for",
+        "purpose",
+        "standard",
+        "by",
+        "one_of",
+        "agent_version",
+        "resource",
+        "text",
+        "credential",
+        "tool",
+        "system",
+    ),
+    *("default", "step", "price_ref", "protocol"),
+}
 SEEN = Observation(
     "The newest versions that this node has published and keeps.",
     NOW,
@@ -51,6 +72,7 @@ class Read(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.lines: list[str] = []
+        self.pieces: list[tuple[str, set[str]]] = []
         self._open: list[str] = []
         self.feed(page.decode())
         self.close()
@@ -64,7 +86,7 @@ class Read(HTMLParser):
             self._open.append(tag)
         if tag in ("td", "dd"):
             self.lines.append(" | ")
-        elif tag not in ("a", "bdi", "span", "strong", "code", "time", "th", "label", "option"):
+        elif tag not in ("a", "bdi", "span", "wbr", "strong", "code", "time", "th", "label", "option"):
             self.lines.append(f"\n{'#' * int(tag[1]) + ' ' if re.fullmatch('h[1-6]', tag) else ''}")
         elif tag in ("th", "option"):
             self.lines.append(" | ")
@@ -73,6 +95,7 @@ class Read(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:
+        self.pieces.append((data, {*self._open}))
         if self._open[-1:] != ["style"]:
             self.lines.append(data if data.strip() else " ")
 
@@ -121,6 +144,23 @@ def test_nothing_turns_the_line_or_hides_in_it() -> None:
     assert TURNED not in read.text
 
 
+@settings(max_examples=100)
+@given(nearly_whole())
+def test_text_of_a_document_turns_nothing_around_it(document: dict[str, Any]) -> None:
+    """A name in Hebrew runs from right to left, and what stands around it does not."""
+    turned = _turned({**document, "subject": BOUND["subject"], "refusals": ""})
+    pieces = [(text, inside) for text, inside in Read(page_of(turned)).pieces if HEBREW in text]
+    assert pieces
+    assert [text for text, inside in pieces if not inside & OF_A_DOCUMENT] == []
+
+
+def _turned(value: Any) -> Any:
+    """A document of which every text that is nobody's keyword is in Hebrew."""
+    if isinstance(value, dict):
+        return {name: HEBREW if name in FREE and isinstance(one, str) else _turned(one) for name, one in value.items()}
+    return [_turned(one) for one in value] if isinstance(value, list) else value
+
+
 def test_only_plain_http_addresses_are_links_and_none_is_recommended() -> None:
     card = fetched({**CARD, "supportedInterfaces": [{"url": "https://a.example/"}, {"url": "javascript:x"}]})
     links = Read(page_of(sample("hostile"), card=card)).all("a")
@@ -145,6 +185,27 @@ def test_the_page_is_bounded_whatever_the_document_holds() -> None:
 @given(nearly_whole())
 def test_every_agentdoc_has_a_page(document: dict[str, Any]) -> None:
     Read(page_of({**document, "subject": BOUND["subject"]}))
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("http://192.0.2.7:7420/entryway", "http://192.0.2.7:7420"),
+        ("https://[fe80::1]:7420/entryway", "https://[fe80::1]:7420"),
+        ("http://desk.local/entryway", "http://desk.local"),
+        ("http://desk.local/$(reboot)/entryway", None),
+        ("http://desk.local;reboot/entryway", None),
+        ("http://desk.local/entryway\nreboot", None),
+        ("http://desk.local/", None),
+    ],
+)
+def test_how_to_ask_it_is_shown_where_the_address_is_plain(url: str, base: str | None) -> None:
+    served = [{"url": "https://a.example/", "protocolBinding": "JSONRPC"}]
+    served += [{"url": url, "protocolBinding": "agentmesh-envelope-v1"}]
+    text = Read(page_of(sample("demo"), card=fetched({**CARD, "supportedInterfaces": served}))).text
+    assert (f"agent-node ask {base}\n" in text, "agent-node request" in text) == (
+        (True, True) if base else (False, False)
+    )
 
 
 # What a browser and a screen reader need.
@@ -284,8 +345,8 @@ def test_every_place_that_is_not_stated_has_a_name() -> None:
 
 
 def test_a_difference_is_reported() -> None:
-    text = Read(page_of(sample("demo"), card=fetched({"description": "Another.", "skills": []}))).text
-    assert "it says something else at /description than the Descriptor at /does" in text
+    text = Read(page_of(sample("demo"), card=fetched({"description": "Another."}))).text
+    assert "at /description it does not say what the Descriptor says at /does. The Descriptor's word is shown." in text
 
 
 def test_nothing_on_the_page_grades() -> None:
@@ -311,6 +372,12 @@ def test_what_changed_is_said_by_the_name_of_what_it_is_in() -> None:
     assert "### What it offers › “Read a contract” › a description changed" in text
     assert "### What it refuses taken out" in text
     assert "### What it is connected to added" in text
+
+
+def test_a_list_of_words_is_shown_as_words() -> None:
+    text = changed({"interfaces": ["entryway"]}, {"interfaces": ["entryway", "jobs"], "hosted_in": [1]})
+    assert "entryway\njobs" in text
+    assert "[\n1\n]" in text
 
 
 def test_what_is_the_same_is_said() -> None:
