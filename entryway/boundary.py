@@ -30,7 +30,7 @@ from descriptor.view import Money, Offering, View
 from descriptor.view.values import Workspace
 from entryway.asked import Asked
 from entryway.boundary_budget import bounds, count_request
-from entryway.boundary_inputs import check_inputs
+from entryway.boundary_inputs import check_inputs, listed
 from entryway.boundary_settings import resolve_settings
 from entryway.errors import EntrywayError
 from entryway.protections import HourlyCounts
@@ -60,12 +60,7 @@ def judge(
     """
     offering = agent.offering(asked.offering)
     if offering is None:
-        raise EntrywayError(
-            "OFFERING_NOT_FOUND",
-            f"This agent declares no offering {quoted(asked.offering)}, and there is no default one. Its Descriptor "
-            "lists what it offers.",
-            {"offering": asked.offering},
-        )
+        raise _no_offering(agent, asked)
     check_inputs(offering, asked)
     _check_resources(offering, asked)
     _check_authority(offering, asked)
@@ -88,6 +83,16 @@ def judge(
     )
 
 
+def _no_offering(agent: View, asked: Asked) -> EntrywayError:
+    offered = [one.id for one in agent.offerings or () if one.id is not None]
+    what = f"Ask for {listed(offered, 'or')}." if offered else "It offers nothing; read its Descriptor again later."
+    return EntrywayError(
+        "OFFERING_NOT_FOUND",
+        f"This agent declares no offering {quoted(asked.offering)}, and there is no default one. {what}",
+        {"offering": asked.offering, "allowed": offered},
+    )
+
+
 def _narrowed(offering: Offering, asked: Asked) -> tuple[str, ...] | None:
     if asked.authority is None:
         return offering.authority
@@ -100,13 +105,13 @@ def _check_resources(offering: Offering, asked: Asked) -> None:
         if not any(
             entry.kind == resource.kind and resource.access in _WIDER.get(entry.access or "", ()) for entry in entries
         ):
-            takes = any(entry.kind is not None for entry in entries)
+            takes = [f"{entry.kind} ({entry.access})" for entry in entries if entry.kind is not None]
             raise _scope_refused(
                 asked.offering,
                 "workspace",
                 f"The offering takes no resource of the kind {quoted(resource.kind)} with the access "
                 f"{quoted(resource.access)}. "
-                + ("Hand over only kinds that are listed here, with no wider access." if takes else "It takes none."),
+                + (f"Hand over only {listed(takes, 'and')}." if takes else "It takes none; leave `resources` out."),
                 [_declared(entry) for entry in entries],
             )
 
@@ -122,8 +127,12 @@ def _check_authority(offering: Offering, asked: Asked) -> None:
             raise _scope_refused(
                 asked.offering,
                 "authority",
-                f"The request allows {quoted(value)}, which the offering does not declare. Allow only what is listed "
-                "here, or leave `authority` out to allow all of it.",
+                f"The request allows {quoted(value)}, which the offering does not declare. "
+                + (
+                    f"Allow only {listed([*declared], 'and')}, or leave `authority` out to allow all of it."
+                    if declared
+                    else "It declares none; leave `authority` out."
+                ),
                 list(declared),
             )
 
@@ -134,7 +143,10 @@ def _check_spending(offering: Offering, asked: Asked) -> None:
     most = ceiling.most if ceiling is not None else None
     limit = asked.spend_limit
     if not isinstance(most, Money):
-        message = "The offering declares no readable ceiling on spending, so no job of it may spend. Do not allow it."
+        message = (
+            "The offering declares no readable ceiling on spending, so no job of it may spend. State an `authority` "
+            f"without {SPENDS}."
+        )
     elif limit is None:
         message = (
             f"The request allows spending and states no spend_limit. State the most this job may commit, up to "

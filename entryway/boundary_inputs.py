@@ -32,7 +32,7 @@ from entryway.asked import Asked
 from entryway.errors import EntrywayError
 from entryway.texts import is_file, is_json
 
-SHOWN = 8  # names of a list that a message shows
+SHOWN, SHOWN_CHARS = 8, 500  # names of a list that a message shows, and characters of them
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+")
 
 
@@ -65,7 +65,7 @@ def _groups(declared: Declared, given: Given) -> Iterator[Fault]:
             names = [name for name, one in declared.items() if one.one_of == group]
             yield (
                 None,
-                f"None of the inputs came of which one is needed. Send {_listed(names, 'or')}.",
+                f"None of the inputs came of which one is needed. Send {listed(names, 'or')}.",
                 {"allowed": [*names]},
             )
 
@@ -95,7 +95,7 @@ def _sizes(declared: Declared, given: Given) -> Iterator[Fault]:
 def _undeclared(declared: Declared, given: Given) -> Iterator[Fault]:
     for name in given:
         if name not in declared:
-            takes = f"It takes {_listed([*declared], 'and')}." if declared else "It takes none."
+            takes = f"Send only {listed([*declared], 'and')}." if declared else "It takes none; leave `input` out."
             yield name, f"The offering takes no input {quoted(name)}. {takes}", {"allowed": [*declared]}
 
 
@@ -138,8 +138,17 @@ _BY_KIND = {
 }
 
 
-def _listed(names: list[str], word: str) -> str:
-    shown = [quoted(name) for name in names[:SHOWN]]
-    if len(names) > SHOWN:
-        shown.append(f"{len(names) - SHOWN} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {word} {shown[-1]}"
+def listed(names: list[str], word: str) -> str:
+    """Some names, quoted, for people. `word` stands before the last."""
+    return series([quoted(name) for name in names], word)
+
+
+def series(values: list[str], word: str) -> str:
+    """Some values in one line: all of a short list, the first of a long one. `word` stands before the last."""
+    most = SHOWN
+    while most > 1 and sum(map(len, values[:most])) > SHOWN_CHARS:
+        most //= 2
+    shown = values[:most]
+    if len(values) > most:
+        shown.append(f"{len(values) - most} more")
+    return "".join(shown) if len(shown) < 2 else f"{', '.join(shown[:-1])} {word} {shown[-1]}"

@@ -49,7 +49,8 @@ def body_codec(content_type: bytes | None) -> Codec:
     codec = _BY_NAME.get((content_type or b"").partition(b";")[0].strip().lower())
     if codec is None:
         raise EntrywayError(
-            "UNSUPPORTED_MEDIA_TYPE", "Send application/msgpack or application/json, and say so in Content-Type."
+            "UNSUPPORTED_MEDIA_TYPE",
+            "The Content-Type is none that is read here. Send application/msgpack or application/json, and say which.",
         )
     return codec
 

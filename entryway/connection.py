@@ -74,7 +74,10 @@ class Connection:
                 await self._converse()
             # Only where nothing is being sent: within an answer these bytes would be taken for its body.
             if self._scope.cancelled_caught and self._receiving and self._within_request:
-                error = EntrywayError("REQUEST_TIMEOUT", "The request did not come whole in the time given to it.")
+                error = EntrywayError(
+                    "REQUEST_TIMEOUT",
+                    "The request did not come whole in the time that is given to it. Send it again, without a pause.",
+                )
                 send_now(
                     self._sock,
                     b"".join(self._laid_out(self._server.application.refuse(error, None), head=False, close=True)),
@@ -206,7 +209,11 @@ class Connection:
             wait = self._bucket.take(trio.current_time())
             if wait:
                 seconds = (("Retry-After", str(math.ceil(wait))),)
-                error = EntrywayError("RATE_LIMITED", "You ask faster than is answered.", headers=seconds)
+                error = EntrywayError(
+                    "RATE_LIMITED",
+                    f"Your address asks faster than it is answered here. Ask again in {math.ceil(wait)} seconds.",
+                    headers=seconds,
+                )
                 return self._server.application.refuse(error, request)
         try:
             return self._server.application.respond(request)
@@ -259,7 +266,7 @@ class Connection:
     def _failed(self, request: Request) -> Response:
         """What is said of an exception, which is logged; called while it is handled."""
         log.exception("answer_failed", path=request.path.decode("latin-1"))
-        error = EntrywayError("INTERNAL", "This node could not answer, and has logged why.")
+        error = EntrywayError("INTERNAL", "This node could not answer, and has logged why. Tell its operator.")
         return self._server.application.refuse(error, request)
 
     def _laid_out(self, answer: Response, *, head: bool, close: bool) -> tuple[bytes, bytes, bytes]:

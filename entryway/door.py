@@ -81,7 +81,8 @@ class Door:
         if wait:
             raise EntrywayError(
                 "RATE_LIMITED",
-                f"This agent takes {self.policy.hourly} messages an hour from one sender.",
+                f"This agent takes {self.policy.hourly} messages an hour from one sender, and you have sent them. Come "
+                f"back in {math.ceil(wait)} seconds.",
                 headers=(("Retry-After", str(math.ceil(wait))),),
             )
 

@@ -66,7 +66,10 @@ def place(query: str | None, header: bytes | None) -> int | None:
     if text is None or text == "":
         return None
     if not (text.isascii() and text.isdecimal() and len(text) <= 19):
-        raise EntrywayError("INPUT_INVALID", "Resume with the number of an event: Last-Event-ID or ?after=, from 0 on.")
+        raise EntrywayError(
+            "INPUT_INVALID",
+            "That is no place in the events. Resume with the number of one: Last-Event-ID or ?after=, from 0 on.",
+        )
     return min(int(text), HIGHEST)
 
 
@@ -163,11 +166,11 @@ class Feed:
 
     def check(self, key: str | None) -> None:
         """Raises EntrywayError RATE_LIMITED when there are as many readers as are served, in all or of an address."""
-        retry = (("Retry-After", "30"),)
+        retry, again = (("Retry-After", "30"),), "Come back in 30 seconds; the versions are listed at /descriptors."
         if self._listening >= self.limits.subscribers:
-            raise EntrywayError("RATE_LIMITED", "As many readers listen as this node serves.", headers=retry)
+            raise EntrywayError("RATE_LIMITED", f"As many readers listen as this node serves. {again}", headers=retry)
         if key is not None and self._counted[key] >= self.limits.subscribers_per_address:
-            raise EntrywayError("RATE_LIMITED", "Your address has as many readers as it may.", headers=retry)
+            raise EntrywayError("RATE_LIMITED", f"Your address has as many readers as it may. {again}", headers=retry)
 
     async def serve(self, sock: socket.socket, scope: trio.CancelScope, key: str | None, after: int | None) -> None:
         """Feeds one reader, whose headers have been sent, until it goes or is cut. Raises nothing but cancellation."""

@@ -82,7 +82,7 @@ def knock(snapshot: Snapshot, question: Question, door: Door) -> Saying | Awaita
     """
     if len(question.envelope.payload) != 1:
         raise EntrywayError(
-            "INPUT_INVALID", 'A knock carries no work: its payload is {"exchange": 3} and nothing else.'
+            "INPUT_INVALID", 'A knock carries no work. Send {"exchange": 3} as its payload, and nothing else.'
         )
     caller, admission = _caller(question), _admission(snapshot)
     door.count(caller, admission, question.now)
@@ -115,8 +115,14 @@ def explain_use(snapshot: Snapshot, _question: Question, _door: Door) -> Saying:
 def unavailable() -> EntrywayError:
     """The answer while the current version cannot be read."""
     return EntrywayError(
-        "AGENT_UNAVAILABLE", "The current Descriptor cannot be served just now. Its operator has to repair the store."
+        "AGENT_UNAVAILABLE",
+        "The current Descriptor cannot be served just now: the operator has to repair the store. Ask again later.",
     )
+
+
+def none_published() -> EntrywayError:
+    """The answer of an agent without a Descriptor, where its Descriptor is asked for by its address."""
+    return EntrywayError("NOT_PUBLISHED", "This agent has not published a Descriptor. Ask again later.")
 
 
 Exchange = Callable[[Snapshot, Question, Door], Saying | Awaitable[Saying]]
@@ -147,7 +153,9 @@ def describes(envelope: Envelope) -> bool:
 
 def private() -> EntrywayError:
     """The answer of an agent that does not describe itself."""
-    return EntrywayError("PRIVATE", "This agent is private: it does not describe itself.")
+    return EntrywayError(
+        "PRIVATE", "This agent is private: it does not describe itself. Ask its owner for its Descriptor."
+    )
 
 
 def answer(snapshot: Snapshot, question: Question, door: Door) -> Saying | Awaitable[Saying]:
@@ -157,11 +165,11 @@ def answer(snapshot: Snapshot, question: Question, door: Door) -> Saying | Await
     """
     number = _exchange(question.envelope)
     if number is None:
-        raise EntrywayError("INPUT_INVALID", 'Name the exchange in the payload, as {"exchange": 2}.')
+        raise EntrywayError("INPUT_INVALID", 'The payload names no exchange. Name one, as in {"exchange": 2}.')
     exchange = EXCHANGES.get(number)
     if exchange is None:
         answered = ", ".join(str(known) for known in EXCHANGES)
-        raise EntrywayError("EXCHANGE_UNKNOWN", f"This node does not answer that exchange. It answers: {answered}.")
+        raise EntrywayError("EXCHANGE_UNKNOWN", f"This node does not answer that exchange. Name one of {answered}.")
     return exchange(snapshot, question, door)
 
 

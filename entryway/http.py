@@ -109,7 +109,9 @@ class RequestParser:
         except httptools.HttpParserError as error:
             # A refusal of ours reaches here wrapped, and is already noted.
             if self.error is None:
-                self.error = EntrywayError("BAD_REQUEST", f"This is not HTTP/1.1 as it should be: {error}.")
+                self.error = EntrywayError(
+                    "BAD_REQUEST", f"This is not HTTP/1.1 as it should be: {error}. Send it well formed."
+                )
         if self._unread > self._header_limit + PADDING and self.error is None:
             self.error = self._headers_too_large()
 
@@ -151,7 +153,9 @@ class RequestParser:
             headers = self._request.headers
             if key in headers:
                 if key not in LISTS:
-                    raise self._refuse(EntrywayError("BAD_REQUEST", f"The {key.decode()} header came twice."))
+                    raise self._refuse(
+                        EntrywayError("BAD_REQUEST", f"The {key.decode()} header came twice. Send it once.")
+                    )
                 value = headers[key] + b", " + value
             headers[key] = value
 
@@ -163,13 +167,17 @@ class RequestParser:
         version = self._parser.get_http_version()
         if version == "1.0":
             if b"transfer-encoding" in request.headers:
-                raise self._refuse(EntrywayError("BAD_REQUEST", "HTTP/1.0 has no Transfer-Encoding."))
+                raise self._refuse(EntrywayError("BAD_REQUEST", "HTTP/1.0 has no Transfer-Encoding. Send HTTP/1.1."))
             request.headers.pop(b"expect", None)  # it knows no 100 Continue (RFC 9110, 10.1.1)
             request.keep_alive = False
         elif version != "1.1":
-            raise self._refuse(EntrywayError("VERSION_NOT_SUPPORTED", "Only HTTP/1.1 is spoken here."))
+            raise self._refuse(
+                EntrywayError("VERSION_NOT_SUPPORTED", "No such version of HTTP is spoken here. Send HTTP/1.1.")
+            )
         elif b"host" not in request.headers:
-            raise self._refuse(EntrywayError("BAD_REQUEST", "An HTTP/1.1 request needs a Host header."))
+            raise self._refuse(
+                EntrywayError("BAD_REQUEST", "A request needs a Host header, and this one has none. Send it.")
+            )
         headers = request.headers
         if b"content-length" in headers or b"transfer-encoding" in headers:
             self._check_framing(headers)
@@ -195,17 +203,26 @@ class RequestParser:
 
     def _check_framing(self, headers: dict[bytes, bytes]) -> None:
         if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
-            raise self._refuse(EntrywayError("BAD_REQUEST", "No Transfer-Encoding is read here but chunked."))
+            raise self._refuse(
+                EntrywayError(
+                    "BAD_REQUEST",
+                    "The body came in a Transfer-Encoding that is not read here. Send it chunked, or with its length.",
+                )
+            )
         # httptools would skip the body: to answer without it would be to answer another request.
         if self._parser.should_upgrade():
-            raise self._refuse(EntrywayError("BAD_REQUEST", "A body comes without Upgrade: HTTP/1.1 is spoken here."))
+            raise self._refuse(
+                EntrywayError(
+                    "BAD_REQUEST", "A body came with Upgrade, and only HTTP/1.1 is spoken here. Send it without."
+                )
+            )
 
     def _check_body(self, size: int) -> None:
         if size > self._body_limit:
             raise self._refuse(
                 EntrywayError(
                     "TOO_LARGE",
-                    f"The body is over the {self._body_limit} bytes taken here.",
+                    f"The body is over the {self._body_limit} bytes taken here. Send less; none of it was read.",
                     {"max_bytes": self._body_limit},
                 )
             )
@@ -213,7 +230,7 @@ class RequestParser:
     def _headers_too_large(self) -> EntrywayError:
         return EntrywayError(
             "HEADERS_TOO_LARGE",
-            f"The header block is over the {self._header_limit} bytes taken here.",
+            f"The header block is over the {self._header_limit} bytes taken here. Send fewer or shorter headers.",
             {"max_bytes": self._header_limit},
         )
 

@@ -27,7 +27,7 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from entryway.errors import EntrywayError
-from entryway.exchanges import unavailable
+from entryway.exchanges import none_published, unavailable
 from entryway.http import Request, Response, response
 from entryway.router import NO_STORE, PLAIN_TYPE, Answer
 from entryway.snapshot import Fields, NonePublished, Published, Representation, Snapshot, validators
@@ -166,7 +166,9 @@ class Pages:
         data = await self._archive.artifact(digest)
         # A registry keeps other agents' documents under their digests, and they are no versions of this agent.
         if data is None or Descriptor.read(data).subject_id != self._identity.id:
-            raise EntrywayError("NOT_FOUND", "No version with this digest was ever served here.")
+            raise EntrywayError(
+                "NOT_FOUND", "No version with this digest was ever served here. Choose one of those at /descriptors."
+            )
         return data
 
 
@@ -174,7 +176,7 @@ def _published(snapshot: Snapshot) -> Published:
     if isinstance(snapshot, Published):
         return snapshot
     if isinstance(snapshot, NonePublished):
-        raise EntrywayError("NOT_PUBLISHED", "This agent has not published a Descriptor.")
+        raise none_published()
     raise unavailable()
 
 
@@ -183,7 +185,7 @@ def _digest(query: dict[str, list[str]], name: str) -> str:
         return parse_digest(query.get(name, [""])[-1])
     except DescriptorError:
         raise EntrywayError(
-            "INPUT_INVALID", "To compare two versions, name both by their digests: /?from=sha256:…&to=sha256:…"
+            "INPUT_INVALID", "Two versions are compared by their digests. Name both: /?from=sha256:…&to=sha256:…"
         ) from None
 
 
@@ -200,7 +202,7 @@ def _make(identity: Identity, snapshot: Published, kept: Sequence[Version], olde
     try:
         made = own(identity, now, snapshot.descriptor, snapshot.card.full.body, history)
     except DescriptorError as error:
-        raise EntrywayError("NOT_FOUND", f"{error.message} The Descriptor itself is at {DESCRIPTOR}.") from error
+        raise EntrywayError("NOT_FOUND", f"{error.message} Read the Descriptor itself at {DESCRIPTOR}.") from error
     page = agent_page(content_of(made.members))
     return _Made(
         snapshot,

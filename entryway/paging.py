@@ -26,4 +26,6 @@ def _whole_number(query: dict[str, list[str]], name: str, most: int) -> int | No
     text = given[-1]
     if len(given) == 1 and text.isascii() and text.isdecimal() and len(text) <= 19 and 1 <= int(text) <= most:
         return int(text)
-    raise EntrywayError("INPUT_INVALID", f"{name} must be one whole number from 1 to {most}.")
+    raise EntrywayError(
+        "INPUT_INVALID", f"{name} is no number that is taken here. Send one whole number from 1 to {most}."
+    )

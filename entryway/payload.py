@@ -27,6 +27,8 @@ from descriptor.rules.table import Problem
 from descriptor.strictjson import JsonValue
 from entryway.errors import EntrywayError
 
+MEND = "Mend it, and send it under a new id."
+
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
@@ -70,4 +72,4 @@ def refuse_first(problems: Iterator[Problem]) -> None:
 
 def unreadable(pointer: str, message: str) -> EntrywayError:
     """The refusal of a payload. `pointer`: a JSON Pointer into it; "" is the whole."""
-    return EntrywayError("INPUT_INVALID", f"The request cannot be read. {message}", {"pointer": pointer})
+    return EntrywayError("INPUT_INVALID", f"The request cannot be read. {message} {MEND}", {"pointer": pointer})

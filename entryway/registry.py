@@ -105,13 +105,14 @@ class Registry:
             ]
             raise EntrywayError(
                 "DESCRIPTOR_REFUSED",
-                "A registry does not keep this document; `findings` says why.",
+                "A registry does not keep this document. Mend what `findings` tells, and hand it over again.",
                 {"findings": findings},
             )
         subject = descriptor.subject_id
         if subject == self._own_id:
             raise EntrywayError(
-                "INPUT_INVALID", "This is the node's own agent, which is published here and not registered."
+                "INPUT_INVALID",
+                "This is the node's own agent, which is not registered here but published. Hand over another.",
             )
         return await self._keep(descriptor, subject, descriptor.agent_version)
 
@@ -125,10 +126,13 @@ class Registry:
                 return False
             if standing.versions >= self.limits.versions_of_subject:
                 raise EntrywayError(
-                    "REGISTRY_FULL", "As many versions of this subject are kept as this registry keeps."
+                    "REGISTRY_FULL",
+                    "As many versions of this subject are kept as this registry keeps. Use another registry.",
                 )
             if kept + len(copy.data) > self.limits.bytes:
-                raise EntrywayError("REGISTRY_FULL", "This registry keeps as many bytes as it may, and takes no more.")
+                raise EntrywayError(
+                    "REGISTRY_FULL", "This registry keeps as many bytes as it may. Use another, or ask its operator."
+                )
             return becomes_current(agent_version, standing.current_version)
 
         try:
@@ -150,13 +154,17 @@ class Registry:
         try:
             decode_public(subject)
         except DescriptorError as error:
-            raise EntrywayError("NOT_FOUND", f"No subject is named here. {error.message}") from None
+            raise EntrywayError(
+                "NOT_FOUND", f"No subject is named here. {error.message} Name an agent by its id."
+            ) from None
         if named.endswith(VERSIONS):
             return await self._history(subject, request)
         current = await self._shelf.read(lambda reader: reader.current(subject))
         data = None if current is None else await self._shelf.read(lambda reader: reader.artifact(current.digest))
         if current is None or data is None:
-            raise EntrywayError("NOT_FOUND", "Nothing is registered of this subject.")
+            raise EntrywayError(
+                "NOT_FOUND", "Nothing is registered of this subject. Hand its Descriptor over with PUT."
+            )
         fields = validators(current.digest, "no-cache")
         return (
             not_modified(fields)
@@ -175,7 +183,9 @@ class Registry:
         if wait:
             seconds = (("Retry-After", str(math.ceil(wait))),)
             raise EntrywayError(
-                "RATE_LIMITED", "Your address hands over more than is taken in an hour.", headers=seconds
+                "RATE_LIMITED",
+                f"Your address hands over more than is taken in an hour. Come back in {math.ceil(wait)} seconds.",
+                headers=seconds,
             )
 
 

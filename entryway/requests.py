@@ -171,8 +171,8 @@ class Requests:
         if told is None:
             raise EntrywayError(
                 "NOT_FOUND",
-                "You have no such job here. A job is told to its own caller only, and is forgotten some time after it "
-                "has ended.",
+                "You have no such job here: a job is told to its own caller only, and is forgotten some time after it "
+                "has ended. Ask with the key that began it, or for the work again.",
             )
         return told
 

@@ -111,7 +111,11 @@ class Router:
             return route.handle(request)
         if request.method == b"OPTIONS":
             return _options(route)
-        raise EntrywayError("METHOD_NOT_ALLOWED", f"This path takes {route.allow}.", headers=(("Allow", route.allow),))
+        raise EntrywayError(
+            "METHOD_NOT_ALLOWED",
+            f"This path does not take that method. Use {route.allow}.",
+            headers=(("Allow", route.allow),),
+        )
 
     async def _later(
         self, route: Route | None, answer: Awaitable[Response | Working], request: Request

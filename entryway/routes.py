@@ -24,7 +24,16 @@ from entryway.door import Door
 from entryway.envelope import Envelope, read_envelope, signed_bytes
 from entryway.errors import EntrywayError
 from entryway.events import Feed, place, stream_response
-from entryway.exchanges import Question, Saying, answer, describes, needs_signature, private, unavailable
+from entryway.exchanges import (
+    Question,
+    Saying,
+    answer,
+    describes,
+    needs_signature,
+    none_published,
+    private,
+    unavailable,
+)
 from entryway.http import Request, Response, Streaming, json_body, response
 from entryway.pages import AGENTDOC, PAGE, ROOT, Archive, Pages
 from entryway.paging import page_of
@@ -104,7 +113,7 @@ class Entryway:
             },
             {DESCRIPTORS: get("by-digest", self._open(self._by_digest), public=True), **shelved},
             body_limit,
-            "The agent's Descriptor is at /.well-known/agent-descriptor.json.",
+            "Begin with the agent's Descriptor, at /.well-known/agent-descriptor.json.",
         )
 
     def _open(self, read: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
@@ -128,7 +137,7 @@ class Entryway:
         if isinstance(snapshot, Published):
             return snapshot
         if isinstance(snapshot, NonePublished):
-            raise EntrywayError("NOT_PUBLISHED", "This agent has not published a Descriptor.")
+            raise none_published()
         raise unavailable()
 
     def _agentdoc(self, request: Request) -> Answer:
@@ -141,7 +150,7 @@ class Entryway:
         try:
             digest = parse_digest(unquote(request.path.removeprefix(DESCRIPTORS).decode("latin-1")))
         except DescriptorError as error:
-            raise EntrywayError("NOT_FOUND", f"{error.message} Versions are listed at /descriptors.") from None
+            raise EntrywayError("NOT_FOUND", f"{error.message} Choose one of those at /descriptors.") from None
         if_none_match = request.headers.get(b"if-none-match")
         snapshot = self.snapshot
         if isinstance(snapshot, Published) and snapshot.descriptor.digest == digest:
@@ -154,7 +163,7 @@ class Entryway:
         data = await self._archive.artifact(digest)
         if data is None:
             raise EntrywayError(
-                "NOT_FOUND", "No version with this digest was ever served here. Versions are listed at /descriptors."
+                "NOT_FOUND", "No version with this digest was ever served here. Choose one of those at /descriptors."
             )
         fields = validators(digest, IMMUTABLE)
         return not_modified(fields) if matches(if_none_match, digest) else full(data, fields)

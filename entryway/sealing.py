@@ -75,7 +75,10 @@ def decide(document: Mapping[str, JsonValue]) -> Decision:
         return Decision(Way.SEALED, "The agent asks to be sealed to, and its key is verified.", key)
     why = "its Descriptor declares no key that its own signature vouches for"
     if posture == "required":
-        return Decision(Way.NOT_AT_ALL, f"The agent reads sealed requests only, and {why}. Nothing was sent.")
+        return Decision(
+            Way.NOT_AT_ALL,
+            f"The agent reads sealed requests only, and {why}. Nothing was sent. Ask its operator for one.",
+        )
     return Decision(Way.CLEAR, f"The agent prefers to be sealed to, but {why}, so the request goes in the clear.")
 
 

@@ -162,5 +162,6 @@ def load_snapshot(reader: Reader, subject: str, card: Callable[[Descriptor], byt
 def _unavailable(error: StoreError) -> EntrywayError:
     log.error("version_not_served", code=error.code, digest=error.digest, reason=error.message)
     return EntrywayError(
-        "AGENT_UNAVAILABLE", "What is stored here cannot be served just now. The operator has to look at the store."
+        "AGENT_UNAVAILABLE",
+        "What is stored here cannot be served just now: the operator has to look at the store. Ask again later.",
     )

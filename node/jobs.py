@@ -27,7 +27,7 @@ import trio
 from descriptor.errors import DescriptorError
 from descriptor.strictjson import JsonValue
 from descriptor.timestamps import format_timestamp
-from entryway.envelope import new_uuid
+from entryway.envelope import invalid_envelope, new_uuid
 from entryway.errors import EntrywayError
 from entryway.tasks import TaskState, after
 from entryway.work import Completed, Declined, Ending, Failed, Order, payload_of
@@ -48,7 +48,9 @@ COME_BACK = 5  # seconds after which a caller may find room
 KEEP_AGAIN = 5.0  # seconds between two tries to put an end on a disk that does not take it
 
 CANCELED = Failed("CANCELED", "The job was canceled.")
-OUT_OF_TIME = Failed("DEADLINE_EXCEEDED", "The job was not done in the time it had, and was ended.")
+OUT_OF_TIME = Failed(
+    "DEADLINE_EXCEEDED", "The job was not done in the time it had, and was ended. Ask for less, or allow more."
+)
 INTERRUPTED = Failed("INTERRUPTED", "The node stopped before the job was done. Nothing goes on; ask again.")
 
 _STATES = {
@@ -169,7 +171,7 @@ class Workshop:
         if not self._has_room(job) and len(self._waiting()) >= self.settings.jobs_waiting:
             raise EntrywayError(
                 "RATE_LIMITED",
-                "As many jobs wait here as may. Ask again later.",
+                f"As many jobs wait here as may. Ask again in {COME_BACK} seconds.",
                 headers=(("Retry-After", str(COME_BACK)),),
             )
         self._live[job.task_id] = job
@@ -191,7 +193,9 @@ class Workshop:
             return job.told()
         payload = await self._stored(task_id, None)
         if payload is None:
-            raise EntrywayError("AGENT_UNAVAILABLE", "What came of the job is not kept any more.")
+            raise EntrywayError(
+                "AGENT_UNAVAILABLE", "What came of the job is not kept any more. Ask for the work again."
+            )
         return payload
 
     async def state(self, caller: str, task_id: str) -> Payload | None:
@@ -348,7 +352,7 @@ class Workshop:
             log.error("job_not_kept", code=error.code, reason=error.message)
             raise EntrywayError("AGENT_UNAVAILABLE", "The job could not be kept just now. Ask again later.") from error
         if not new:
-            raise EntrywayError("INVALID_ENVELOPE", "The envelope is not taken.")
+            raise invalid_envelope()
         return began is not None
 
     async def _begun(self, job: _Live) -> None:

@@ -81,7 +81,10 @@ class Caller:
         url = target_url(target)
         answer = _held(await ask(url, codec=self.codec, expected_id=agent_id, limits=self.limits, clock=self.clock))
         if answer.descriptor is None:
-            raise ClientError("NOT_PUBLISHED", f"The agent at {url} has published no Descriptor, so it offers nothing.")
+            raise ClientError(
+                "NOT_PUBLISHED",
+                f"The agent at {url} has published no Descriptor, so it offers nothing. Ask again later.",
+            )
         return self.known(url, answer.descriptor)
 
     def known(self, target: str, descriptor: bytes) -> Agent:
@@ -93,7 +96,9 @@ class Caller:
         url = target_url(target)
         document = Descriptor.read(descriptor)
         if verify_statement(document.members).state is not Signature.VERIFIED:
-            raise ClientError("NOT_VERIFIED", "This Descriptor is not signed by the agent that it is about.")
+            raise ClientError(
+                "NOT_VERIFIED", "This Descriptor is not signed by the agent that it is about. Get it from that agent."
+            )
         return Agent(self, url, document, view(document), decide(document.members))
 
 

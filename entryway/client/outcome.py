@@ -153,7 +153,9 @@ def _opened(output: JsonValue, sealed: bool | None, key: SealingKey | None, most
         )
     if key is None:
         raise ClientError(
-            "UNSEALING_FAILED", "The answer is sealed, and there is no sealing key here to open it.", maybe_sent=True
+            "UNSEALING_FAILED",
+            "The answer is sealed, and there is no sealing key here to open it. Ask from the home that has it.",
+            maybe_sent=True,
         )
     try:
         return unseal(output, key, max_bytes=most).value, True
@@ -161,7 +163,7 @@ def _opened(output: JsonValue, sealed: bool | None, key: SealingKey | None, most
         raise ClientError(
             "UNSEALING_FAILED",
             "The answer does not open with the sealing key that it was asked for under: it was sealed to another key, "
-            "or changed. It is not taken.",
+            "or changed. It is not taken. Look whether this home has the key that your Descriptor declares.",
             maybe_sent=True,
         ) from None
 

@@ -89,7 +89,8 @@ def refuse_unreadable(content: bytes, codec: Codec, most: int) -> None:
     """Refuses a request that no node reads; it would be answered as any broken one is. Raises ClientError TOO_LARGE."""
     if len(content) > most:
         raise ClientError(
-            "TOO_LARGE", f"The request has {len(content)} bytes, and an agent takes {most} at most. Nothing was sent."
+            "TOO_LARGE",
+            f"The request has {len(content)} bytes, and an agent takes {most} at most. Nothing was sent. Send less.",
         )
     try:
         decode(content, codec)
@@ -97,7 +98,7 @@ def refuse_unreadable(content: bytes, codec: Codec, most: int) -> None:
         raise ClientError(
             "TOO_LARGE",
             f"The request is made of more than {MAX_VALUES} values, or nested more than {MAX_NESTING} deep, which no "
-            "node reads. Nothing was sent.",
+            "node reads. Nothing was sent. Send less, or less deep.",
         ) from None
 
 

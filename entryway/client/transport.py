@@ -25,6 +25,7 @@ from entryway.codec import MAX_VALUES, Codec, body_codec, decode
 from entryway.errors import EntrywayError
 from entryway.verdict import read_error, shown
 
+LOOK = "Look whether an agent is up there, and whether it is the right address."
 CONNECT = 10.0  # seconds at most until there is a connection, however long the answer may take
 
 
@@ -80,16 +81,18 @@ async def send(
                 return await _read(response, most)
     except httpx.ConnectTimeout:
         seconds = min(wait, CONNECT)
-        raise ClientError("TIMEOUT", f"{url} took no connection in {seconds:g} seconds.") from None
+        raise ClientError("TIMEOUT", f"{url} took no connection in {seconds:g} seconds. {LOOK}") from None
     except (TimeoutError, httpx.TimeoutException):
-        raise ClientError("TIMEOUT", f"{url} gave no whole answer in {wait:g} seconds.", maybe_sent=True) from None
+        raise ClientError(
+            "TIMEOUT", f"{url} gave no whole answer in {wait:g} seconds. {LOOK}", maybe_sent=True
+        ) from None
     except httpx.ProtocolError as error:
         raise unreadable(f"What came from {url} broke off or is not HTTP ({type(error).__name__}).") from None
     except (httpx.TransportError, httpx.InvalidURL) as error:
         why = shown(str(error)) or type(error).__name__
         never_left = isinstance(error, httpx.ConnectError | httpx.InvalidURL | httpx.UnsupportedProtocol)
         raise ClientError(
-            "UNREACHABLE", f"{url} cannot be reached: {why.rstrip('.')}.", maybe_sent=not never_left
+            "UNREACHABLE", f"{url} cannot be reached: {why.rstrip('.')}. {LOOK}", maybe_sent=not never_left
         ) from None
 
 
@@ -112,7 +115,9 @@ async def _read(response: httpx.Response, most: int) -> Received:
             else:
                 body += piece
     if reading.cancel_called:
-        raise ClientError("TOO_LARGE", f"The answer goes beyond the {most} bytes that are taken.", maybe_sent=True)
+        raise ClientError(
+            "TOO_LARGE", f"The answer goes beyond the {most} bytes that are taken. Ask for less.", maybe_sent=True
+        )
     return Received(response.status_code, response.headers.get("content-type", ""), bytes(body))
 
 

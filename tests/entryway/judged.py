@@ -11,6 +11,7 @@ from entryway.errors import RETRYABLE, EntrywayError
 from entryway.protections import HourlyCounts
 from entryway.work import Order
 from tests.entryway.parts import NOW, OTHER
+from tests.entryway.refusing import says_what_to_do
 from tests.fuzz.promises import assert_fit_to_show
 
 REQUEST_ID = "01927d5e-8a3b-7c12-9f00-0a1b2c3d4e5f"
@@ -33,6 +34,7 @@ def judged(
         assert error.details["offering"] == asked.offering
         assert_fit_to_show(error)
         assert error.message.endswith((".", "?"))
+        assert says_what_to_do(error.message), error.message
         return error
 
 

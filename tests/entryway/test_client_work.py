@@ -328,7 +328,7 @@ async def test_work_that_fails_says_so_by_its_agent() -> None:
 
 
 REFUSED: dict[str, tuple[Work, str, str | None, tuple[JsonValue, ...] | None]] = {
-    "an offering that is not declared": (Work("sing"), "OFFERING_NOT_FOUND", None, None),
+    "an offering that is not declared": (Work("sing"), "OFFERING_NOT_FOUND", None, ("shout", "nap")),
     "a resource": (
         replace(HELLO, resources=(Resource("folder", "read"),)),
         "SCOPE_REFUSED",

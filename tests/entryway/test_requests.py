@@ -574,7 +574,9 @@ async def test_an_order_is_bounded_as_it_was_asked() -> None:
 
 async def test_a_payload_that_cannot_be_read_is_refused_with_its_place() -> None:
     assert (await told(node(), {**LETTER, "budget": {"deadline": "soon"}}))["pointer"] == "/budget/deadline"
-    assert (await told(node(), {**LETTER, "athority": []}))["message"].endswith("Did you mean `authority`?")
+    assert (await told(node(), {**LETTER, "athority": []}))["message"].endswith(
+        "Did you mean `authority`? Mend it, and send it under a new id."
+    )
 
 
 async def test_limits_count_the_callers_of_all_offerings_together() -> None:

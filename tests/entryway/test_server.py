@@ -580,7 +580,7 @@ async def test_an_answer_that_fails_is_500_and_the_conversation_goes_on(target: 
     assert [answer.status for answer in answers] == [200, 500, 200]
     assert answers[1].error() == {
         "code": "INTERNAL",
-        "message": "This node could not answer, and has logged why.",
+        "message": "This node could not answer, and has logged why. Tell its operator.",
         "retryable": True,
     }
     assert b"fault of ours" not in answers[1].body
