@@ -498,9 +498,10 @@ async def test_a_launcher_that_was_killed_is_started_again(home: Home) -> None:
                 assert await behind.do(by, ANY, order(), f"{round_}", WAIT) == Completed(7)
 
 
-async def test_a_supervisor_that_was_killed_leaves_nothing(home: Home) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=lambda number: number.name)
+async def test_a_supervisor_that_was_killed_or_stopped_leaves_nothing(home: Home, number: signal.Signals) -> None:
     mark = secrets.token_hex()
-    code = ESCAPED.format(mark=mark) + "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)"
+    code = ESCAPED.format(mark=mark) + f"os.kill(os.getppid(), {int(number)})\ntime.sleep(60)"
     with structlog.testing.capture_logs() as lines:
         async with Behind(home, os.environ) as behind:
             ending = await behind.do(handler(command=python(code)), ANY, order(), TASK, WAIT)
