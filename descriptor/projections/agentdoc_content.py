@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 
 from descriptor.canonical import canonical
-from descriptor.digests import digest_of
 from descriptor.errors import DescriptorError, quoted
 from descriptor.levels import levels
 from descriptor.pointers import pointer_to, tokens
@@ -32,14 +31,18 @@ def digests(looked: Looked) -> Found:
     """Whether the bytes at hand are those that their source names, and their signature is as it says."""
     sources = objects_in(looked.members.get("sources"))
     at_hand = [(place, one) for place, one in sources if str(one.get("id")) in looked.bytes_of]
+    states: dict[tuple[str, str], str | None] = {}
 
     def wrong() -> Iterator[tuple[str, str]]:
         for place, source in at_hand:
-            at, data = pointer_to("sources", place), looked.bytes_of[str(source["id"])]
-            if source.get("digest") != digest_of(data):
-                yield f"{at}/digest", f"The bytes at hand have the digest {digest_of(data)}."
+            at, name = pointer_to("sources", place), str(source["id"])
+            if source.get("digest") != looked.digests[name]:
+                yield f"{at}/digest", f"The bytes at hand have the digest {looked.digests[name]}."
             elif source.get("signature") != NOT_CHECKED:
-                found = _signature_of(looked, source, _parsed(data))
+                key = (name, str(source.get("kind")))
+                if key not in states:
+                    states[key] = _signature_of(looked, source, _parsed(looked.bytes_of[name]))
+                found = states[key]
                 if found is not None and source.get("signature") != found:
                     yield f"{at}/signature", f"The signature of the bytes at hand is {found}."
 
@@ -57,7 +60,7 @@ def _signature_of(looked: Looked, source: Members, document: Members) -> str | N
 
 def values(looked: Looked) -> Found:
     """Whether every value stands in its source, as far as the sources are at hand."""
-    reading = looked.reading()
+    reading = looked.reading
     parts = {name: _parts(data) for name, data in looked.bytes_of.items()}
     made = False
     found: list[tuple[str, str]] = []
@@ -81,7 +84,7 @@ def not_stated(looked: Looked) -> Found:
     listed = looked.members.get("not_stated")
     paths = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
     told = set(paths)
-    reading = looked.reading()
+    reading = looked.reading
 
     def wrong() -> Iterator[tuple[str, str]]:
         for path in paths:
@@ -140,9 +143,14 @@ def _stated(section: Members) -> Iterator[tuple[str, JsonValue]]:
 
 def _is_stated(sections: Mapping[str, Members], steps: list[str]) -> bool:
     """Whether a value stands there. `{}` in a list keeps the place of an entry that nobody could read."""
-    value: JsonValue = {name: dict(one) for name, one in sections.items()}
+    if not steps:
+        return True
+    section, *within = steps
+    value: object = sections.get(section)
+    if value is None:
+        return False
     inside_list = False
-    for step in steps:
+    for step in within:
         if isinstance(value, dict) and step in value:
             inside_list, value = False, value[step]
         elif isinstance(value, list) and step.isdecimal() and len(step) < 9 and int(step) < len(value):

@@ -1,14 +1,17 @@
 """An AgentDoc as it is looked at: its members, whatever they are, and what is at hand to hold it against.
 
-The invariant: nothing here fails on what a document holds; what does not have its form reads as nothing.
+The invariant: nothing here fails on what a document holds; what does not have its form reads as nothing. Each thing
+that is asked of it is worked out once, however often it is asked: a document may have very many places to ask it for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
+from descriptor.digests import digest_of
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.projections.agentdoc_sections import Read, read
@@ -28,16 +31,22 @@ class Looked:
     bytes_of: Mapping[str, bytes]
     now: float
 
-    @property
+    @cached_property
     def sections(self) -> Mapping[str, Members]:
         """The sections that are objects, by name."""
         return {name: one for name, one in object_of(self.members.get("sections")).items() if isinstance(one, dict)}
 
-    @property
+    @cached_property
     def sources(self) -> Mapping[str, Members]:
         """The sources, by id."""
         return {str(one.get("id")): one for _, one in objects_in(self.members.get("sources"))}
 
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """The digests of the bytes at hand, by the id of their source."""
+        return {name: digest_of(data) for name, data in self.bytes_of.items()}
+
+    @cached_property
     def reading(self) -> tuple[str, Read] | None:
         """The id of the Descriptor among the sources, and what it gives; `None` when it is not at hand, or is none."""
         found = [name for name, one in self.sources.items() if one.get("kind") == "agent-descriptor"]

@@ -111,22 +111,29 @@ def verify_reference(reference: Reference, data: bytes) -> Verified:
     Raises what `Descriptor.read` raises, for bytes that are no Descriptor.
     """
     descriptor = Descriptor.read(data)
+    # Once for each place: a reference may name one as often as it has room for.
+    found = {pointer: _found(descriptor, pointer) for pointer in dict.fromkeys(name for name, _ in reference.members)}
     return Verified(
         expected=reference.digest,
         found=descriptor.digest,
         bound=descriptor.subject_id is not None,
         signature=verify_statement(descriptor.members),
-        members=tuple((pointer, _state(descriptor, pointer, digest)) for pointer, digest in reference.members),
+        members=tuple((pointer, _state(found[pointer], digest)) for pointer, digest in reference.members),
     )
 
 
-def _state(descriptor: Descriptor, pointer: str, digest: str) -> MemberState:
+def _state(found: str | MemberState, digest: str) -> MemberState:
+    if isinstance(found, MemberState):
+        return found
+    return MemberState.HOLDS if found == digest else MemberState.DIFFERS
+
+
+def _found(descriptor: Descriptor, pointer: str) -> str | MemberState:
+    """The digest at a pointer; or the state of whatever was said of it, where there is none."""
     try:
-        return MemberState.HOLDS if _digest_at(descriptor, pointer) == digest else MemberState.DIFFERS
+        return _digest_at(descriptor, pointer)
     except DescriptorError as error:
-        if error.code == "NOT_CANONICAL":
-            return MemberState.DIFFERS
-        return MemberState.MISSING
+        return MemberState.DIFFERS if error.code == "NOT_CANONICAL" else MemberState.MISSING
 
 
 def _digest_at(descriptor: Descriptor, pointer: str) -> str:

@@ -13,7 +13,7 @@ The invariant: when a supervisor says that a job is over, every process which th
 a session of its own: Linux gives an orphan to the nearest ancestor that asked to adopt (a child subreaper), and that is
 the supervisor. A supervisor ends its job when it is told to, when the program has ended, when there are too many
 processes, and when the daemon is gone: then nobody holds the other end of its socket any more. Should a supervisor be
-killed, the launcher adopts what it leaves, and kills it.
+killed or stopped, which its job can do, the launcher adopts what it leaves, and kills it.
 
 The message: JSON, `{"command": [program, ...] | "python": "module:callable", "directory", "modules", "limits":
 {"memory_bytes", "file_bytes", "processes"}}`, and the files control, stdin, stdout and stderr. On the control socket a
@@ -93,6 +93,10 @@ def _adopt() -> int:
 
 def _part_with(supervisors: set[int]) -> None:
     """Collects the supervisors that are done. What one that was killed left behind is killed."""
+    with suppress(ChildProcessError):
+        # One that is stopped watches over nothing, and would be there for ever.
+        while stopped := os.waitid(os.P_ALL, 0, os.WSTOPPED | os.WNOHANG):
+            _signal(stopped.si_pid, signal.SIGKILL)
     ended, _ = _ended()
     if any(pid not in supervisors or status != 0 for pid, status in ended.items()):
         supervisors.difference_update(ended)

@@ -17,10 +17,11 @@ from __future__ import annotations
 from descriptor.errors import DescriptorError
 from descriptor.strictjson import JsonValue, parse
 from descriptor.view import Offering
+from entryway.codec import MAX_NESTING
 from entryway.work import Completed, Declined, Failed
 
 LONGEST_MESSAGE = 2000  # characters of a refusal that a program words
-MOST_DEPTH = 64
+MOST_DEPTH = MAX_NESTING - 3  # the output stands in a payload, in an envelope, in a reply
 
 FAILED = "HANDLER_FAILED"
 _FOCUSED = "open-with-focus"

@@ -41,6 +41,8 @@ def _pages() -> dict[str, bytes]:
         name: agent_page(content_of(doc_of(sample(name), card=fetched(CARD), observations=[SEEN]).members))
         for name in SAMPLES
     }
+    kept_doc = doc_of(sample("hostile"), card=fetched(CARD), observations=[SEEN])
+    found["in-a-file"] = agent_page(content_of(kept_doc.members, served=False))
     marked = bound({**BOUND, MARKUP: MARKUP, "refusals": f"{MARKUP} {TURNED} {LONG}", "does": LONG})
     for name, (before, after) in {
         "changes": (sample("bare"), sample("whole")),
@@ -133,7 +135,7 @@ def test_everybody_can_read_it(window: Browser, site: tuple[str, list[str]], nam
     )
 
 
-@pytest.mark.parametrize("name", ["hostile", "hostile-changes"])
+@pytest.mark.parametrize("name", ["hostile", "hostile-changes", "in-a-file"])
 def test_markup_stays_text_and_nothing_runs(window: Browser, site: tuple[str, list[str]], name: str) -> None:
     url, asked = site
     window.complaints()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,9 @@ python = "noise:shout"
 
 [handlers.nap]
 python = "noise:nap"
+
+[handlers.doze]
+python = "noise:nap"
 """
 OFFERINGS: list[dict[str, Any]] = [
     {
@@ -57,6 +60,15 @@ OFFERINGS: list[dict[str, Any]] = [
         },
     },
     {
+        "id": "doze",
+        "name": "Doze",
+        "description": "Takes its time, and has little of it.",
+        "inputs": [],
+        "outputs": [{"name": "rest", "kind": "text", "when": "per_task"}],
+        "authority": [],
+        "ceilings": {"job_seconds": {"most": 1, "decided_by": "rule"}},
+    },
+    {
         "id": "nap",
         "name": "Nap",
         "description": "Takes its time.",
@@ -65,6 +77,7 @@ OFFERINGS: list[dict[str, Any]] = [
         "authority": [],
     },
 ]
+REGISTRY = {"AGENT_NODE_REGISTRY": "true"}
 SCREENED = {"admission": "screened", "schemes": []}
 
 
@@ -101,7 +114,7 @@ def two(**members: Any) -> Iterator[Two]:
     with fresh_home() as works, fresh_home() as asking:
         working_home(works, **members)
         published(asking, draft("1", sealing="preferred"))
-        with running(works, env={"AGENT_NODE_REGISTRY": "true"}) as node:
+        with running(works, env=REGISTRY) as node:
             # Whom a node answers sealed, it has to know: what was handed to its registry, it does.
             assert command("register", node.url, home=asking).exit_code == 0
             yield Two(works, asking, node)
@@ -139,9 +152,38 @@ def test_a_caller_knocks_is_let_in_is_answered_and_is_sent_away(posture: str | N
 
 def knocked(home: Home) -> None:
     """Waits until somebody has knocked."""
+    awaited(lambda: bool(command("knocks", "--json", home=home).document()["knocks"]))
+
+
+def awaited(so: Callable[[], bool]) -> None:
+    """Waits until it is so."""
     until = time.monotonic() + WAIT
-    while not command("knocks", "--json", home=home).document()["knocks"]:
+    while not so():
         assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def states(home: Home) -> list[str]:
+    """The states of a node's jobs, the newest first."""
+    return [one["state"] for one in command("jobs", "--json", home=home).document()["jobs"]]
+
+
+def below(pid: int) -> set[int]:
+    """The processes that a process has begun, and they."""
+    children = {
+        int(child)
+        for thread in Path(f"/proc/{pid}/task").iterdir()
+        for child in (thread / "children").read_text().split()
+    }
+    return children.union(*map(below, children))
+
+
+def alive(pid: int) -> bool:
+    """Whether there is such a process, other than as the number of one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @pytest.mark.parametrize("posture", ["required", None])
@@ -162,24 +204,65 @@ def test_a_real_node_holds_in_the_five_cases(posture: str | None) -> None:
         ]
 
 
-def test_a_job_survives_its_node_as_an_answer() -> None:
-    with fresh_home() as works, fresh_home() as asking:
-        working_home(works)
-        assert command("roster", "admit", identity_of(asking).id, home=works).exit_code == 0
-        with running(works) as node:
-            pair = Two(works, asking, node)
-            task = pair.document("nap", "--async")["task_id"]
-            ended = pair.document("nap", "--async")["task_id"]
-            assert pair.document("--cancel", ended)["error"]["code"] == "CANCELED"
-            node.signal(signal.SIGKILL)
-            node.stopped()
-        with running(works) as node:
-            pair = Two(works, asking, node)
-            told = pair.document("--task", task, "--wait")
+@pytest.mark.parametrize("posture", ["required", "preferred", None])
+def test_a_job_survives_its_node_as_an_answer(posture: str | None) -> None:
+    with two(**({} if posture is None else {"sealing": posture})) as pair:
+        pair.decide("admit")
+        task = pair.document("nap", "--async")["task_id"]
+        ended = pair.document("nap", "--async")["task_id"]
+        assert pair.document("--cancel", ended)["error"]["code"] == "CANCELED"
+        named = ("request", pair.node.url, "--id", identity_of(pair.works).id)
+        with begun(*named, "nap", home=pair.asking) as waiting:
+            awaited(lambda: states(pair.works) == ["submitted", "canceled", "working"])
+            left = below(pair.node.process.pid)
+            pair.node.signal(signal.SIGKILL)
+            pair.node.stopped()
+            _, err = waiting.communicate(timeout=WAIT)
+        # Who waited is told that he does not know, and what worked for him is gone with its node.
+        assert (waiting.returncode, b"may have arrived all the same, and may be done" in err) == (1, True), err
+        awaited(lambda: not any(map(alive, left)))
+        assert len(left) > 2
+        with running(pair.works, env=REGISTRY) as node:
+            after = Two(pair.works, pair.asking, node)
+            told = after.document("--task", task, "--wait")
             assert (told["status"], told["error"]["code"], told["task_id"]) == ("failed", "INTERRUPTED", task)
-            assert pair.document("--task", ended)["error"]["code"] == "CANCELED"
-            nobody = command("request", node.url, "--id", identity_of(works).id, "--task", task, "--json", home=works)
-            assert nobody.document()["error"]["code"] in ("UNAUTHORIZED", "NOT_FOUND")
+            assert after.document("--task", ended)["error"]["code"] == "CANCELED"
+            assert states(after.works) == ["rejected", "canceled", "failed"]
+            works = identity_of(after.works).id
+            own = command("request", node.url, "--id", works, "--task", task, "--json", home=after.works)
+            assert own.document()["error"]["code"] in ("UNAUTHORIZED", "NOT_FOUND")
+            again = after.document("shout", "words=hello", "--authority", "none")
+            assert (again["output"], again["output_sealed"]) == ({"louder": "HELLO"}, posture is not None)
+
+
+def test_the_seconds_that_a_descriptor_states_are_applied_by_the_node() -> None:
+    with two() as pair:
+        pair.decide("admit")
+        began = time.monotonic()
+        told = pair.document("doze")
+        assert (told["status"], told["error"]["code"]) == ("failed", "DEADLINE_EXCEEDED")
+        assert 1 <= time.monotonic() - began < WAIT
+        assert states(pair.works) == ["exhausted"]
+
+
+def test_the_operator_sees_the_jobs_and_ends_one() -> None:
+    with two() as pair:
+        pair.decide("admit")
+        assert command("jobs", home=pair.works).out == b"There are no jobs.\n"
+        done = pair.document("shout", "words=hello", "--authority", "none")["task_id"]
+        task = pair.document("nap", "--async")["task_id"]
+        awaited(lambda: states(pair.works) == ["working", "completed"])
+        canceled = command("jobs", "cancel", task, home=pair.works)
+        assert (canceled.exit_code, canceled.out.decode()) == (0, f"{task} is canceled.\n")
+        assert pair.document("--task", task)["error"]["code"] == "CANCELED"
+        listed = command("jobs", "--json", home=pair.works).document()["jobs"]
+        assert [(one["task_id"], one["state"], one["offering"]) for one in listed] == [
+            (task, "canceled", "nap"),
+            (done, "completed", "shout"),
+        ]
+        assert all(one["caller"] == identity_of(pair.asking).id for one in listed)
+        again = command("jobs", "cancel", task, "--json", home=pair.works)
+        assert (again.exit_code, again.document()["error"]["code"]) == (1, "NOT_FOUND")
 
 
 def test_who_stops_waiting_leaves_nothing_running() -> None:
@@ -187,9 +270,7 @@ def test_who_stops_waiting_leaves_nothing_running() -> None:
         pair.decide("admit")
         end = pair.ask("nap", "--timeout", "1")
         assert (end.exit_code, "[TIMEOUT]" in end.err) == (3, True)
-        until = time.monotonic() + WAIT
-        while command("status", "--json", home=pair.works).document()["jobs"]["running"]:
-            assert time.monotonic() < until
+        awaited(lambda: not command("status", "--json", home=pair.works).document()["jobs"]["running"])
 
 
 def test_a_file_is_sealed_to_a_node_and_opens_in_its_home(tmp_path: Path) -> None:

@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from descriptor.digests import digest_of
 from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.projections.agentdoc import Observation, sign_assembly
 from descriptor.projections.agentdoc_check import CHECKS, Checked, check
+from descriptor.projections.agentdoc_looked import Looked
+from descriptor.signatures import SignatureReport, verify_statement
 from tests.descriptor.projections.samples import sample
 from tests.descriptor.projections.test_agentdoc import CARD, NOW, OWNER, doc_of, fetched
 from tests.descriptor.test_view import JSON
@@ -175,6 +178,32 @@ def test_some_of_a_member_is_no_other_value() -> None:
 def test_a_source_given_under_its_id_has_to_be_that_source() -> None:
     found = checked(nothing, bytes_of={"descriptor": sample("whole").data})
     assert found.checks["digests"] is False
+
+
+def test_a_source_that_is_listed_often_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[bytes] = []
+    verified: list[object] = []
+
+    def digest_counted(data: bytes) -> str:
+        hashed.append(data)
+        return digest_of(data)
+
+    def verify_counted(members: Any) -> SignatureReport:
+        verified.append(members)
+        return verify_statement(members)
+
+    monkeypatch.setattr("descriptor.projections.agentdoc_looked.digest_of", digest_counted)
+    monkeypatch.setattr("descriptor.projections.agentdoc_content.verify_statement", verify_counted)
+    found = checked(lambda members: members.update(sources=members["sources"] * 100))
+    assert found.checks["sources"] is False
+    assert found.checks["digests"] is True
+    assert (len(hashed), len(verified)) == (len(BYTES), 1)
+
+
+def test_what_is_made_of_a_document_is_made_once() -> None:
+    looked = Looked(DOC.members, BYTES, NOW)
+    for name in ("sections", "sources", "digests", "reading"):
+        assert getattr(looked, name) is getattr(looked, name)
 
 
 def test_what_the_operator_calls_a_setting_is_no_grade() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
+from descriptor.canonical import canonical
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.pointers import pointer_to
@@ -75,6 +77,27 @@ def test_of_another_version_it_says_which_members_are_the_same() -> None:
     verified = verify_reference(REFERENCE, json.dumps(later).encode())
     assert dict(verified.members) == {"/offerings/0/inputs": MemberState.MISSING, "/does": MemberState.DIFFERS}
     assert not verified.holds
+
+
+def test_a_place_that_is_named_often_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+
+    def counting(value: Any) -> bytes:
+        looked.append(value)
+        return canonical(value)
+
+    monkeypatch.setattr("descriptor.projections.reference.canonical", counting)
+    named = REFERENCE.members
+    often = replace(REFERENCE, members=(*named, (named[0][0], "sha256:" + 64 * "0"), ("/nowhere", named[0][1])) * 100)
+    verified = verify_reference(often, SIGNED)
+    assert verified.members[:4] == (
+        (POINTERS[0], MemberState.HOLDS),
+        (POINTERS[1], MemberState.HOLDS),
+        (POINTERS[0], MemberState.DIFFERS),
+        ("/nowhere", MemberState.MISSING),
+    )
+    assert verified.members == verified.members[:4] * 100
+    assert len(looked) == len(POINTERS)
 
 
 def test_a_reference_that_was_edited_does_not_hold() -> None:

@@ -15,8 +15,11 @@ import pytest
 import structlog.testing
 import trio
 
+from descriptor.keys import Identity
 from descriptor.view import Offering
-from entryway.work import Completed, Declined, Ending, Failed, Order
+from entryway.codec import Codec, decode, encode_reply
+from entryway.reply import ReplyPayload, sign_reply
+from entryway.work import Completed, Declined, Ending, Failed, Order, payload_of
 from node.handlers.behind import Behind
 from node.handlers.results import FAILED
 from node.handlers.settings import Handler
@@ -197,7 +200,7 @@ async def test_no_shell_reads_an_argument(home: Home) -> None:
         ("print('NaN')", "not one JSON value"),
         ("import sys; sys.stdout.buffer.write(b'\"\\xff\"')", "not one JSON value"),
         ('print(\'{"a": 1, "a": 2}\')', "not one JSON value"),
-        ("print('[' * 65 + ']' * 65)", "not one JSON value"),
+        ("print('[' * 62 + ']' * 62)", "not one JSON value"),
         ("print('[' * 200000)", "not one JSON value"),
         ("print('9' * 100000)", "not one JSON value"),
         ("import os; os.close(1); raise SystemExit(0)", "not one JSON value"),
@@ -277,6 +280,15 @@ async def test_what_was_asked_is_never_in_the_log(home: Home) -> None:
 )
 async def test_an_output_is_what_the_offering_declares(home: Home, answer: str, reason: str) -> None:
     assert reason in await failure(home, f"print({answer!r})", declared=offering())
+
+
+@pytest.mark.parametrize("codec", Codec)
+async def test_an_output_that_is_taken_can_be_read_where_it_is_sent(home: Home, codec: Codec) -> None:
+    deepest = Completed(await output(home, "print('[' * 61 + ']' * 61)"))
+    payload = ReplyPayload.of(payload_of(order(), TASK, deepest))
+    sent, _ = encode_reply(sign_reply(Identity.generate(), payload, TASK, None, 0.0), codec)
+    reply: Any = decode(sent, codec)
+    assert reply["envelope"]["payload"]["output"] == deepest.output
 
 
 async def test_a_standing_output_may_be_left_out_and_json_may_be_anything(home: Home) -> None:
@@ -481,9 +493,10 @@ async def test_a_launcher_that_was_killed_is_started_again(home: Home) -> None:
                 assert await behind.do(by, ANY, order(), f"{round_}", WAIT) == Completed(7)
 
 
-async def test_a_supervisor_that_was_killed_leaves_nothing(home: Home) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=lambda number: number.name)
+async def test_a_supervisor_that_was_killed_or_stopped_leaves_nothing(home: Home, number: signal.Signals) -> None:
     mark = secrets.token_hex()
-    code = ESCAPED.format(mark=mark) + "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)"
+    code = ESCAPED.format(mark=mark) + f"os.kill(os.getppid(), {int(number)})\ntime.sleep(60)"
     with structlog.testing.capture_logs() as lines:
         async with Behind(home, os.environ) as behind:
             ending = await behind.do(handler(command=python(code)), ANY, order(), TASK, WAIT)
