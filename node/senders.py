@@ -9,8 +9,10 @@ Source: binding 5 (`reply_key`), 7 and 8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+
+import trio
 
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
@@ -30,16 +32,16 @@ class KeptSenders:
     def __init__(self, archive: StoreArchive, unwritten: Callable[[str], bytes | None]) -> None:
         self._archive = archive
         self._unwritten = unwritten
+        self._verifying = trio.CapacityLimiter(1)
 
     async def descriptor(self, agent_id: str) -> Mapping[str, JsonValue] | None:
         """The Descriptor of an agent; `None` when none is kept. Raises EntrywayError AGENT_UNAVAILABLE."""
         fresh = self._unwritten(agent_id)
         kept = await self._archive.read(lambda reader: _kept(reader, agent_id))
-        found: Descriptor | None = None
-        for data in kept if fresh is None else [fresh, *kept]:
-            one = _own(data, agent_id)
-            if one is not None and (found is None or _is_later(one, found)):
-                found = one
+        # To verify a document of 1 MiB takes a moment for which nobody else shall wait.
+        found = await trio.to_thread.run_sync(
+            _latest, kept if fresh is None else [fresh, *kept], agent_id, limiter=self._verifying
+        )
         return None if found is None else found.members
 
 
@@ -48,6 +50,15 @@ def _kept(reader: Reader, agent_id: str) -> list[bytes]:
     current = reader.current(agent_id)
     kept = (reader.peer_descriptor(agent_id), None if current is None else reader.artifact(current.digest))
     return [data for data in kept if data is not None]
+
+
+def _latest(kept: Sequence[bytes], agent_id: str) -> Descriptor | None:
+    found: Descriptor | None = None
+    for data in kept:
+        one = _own(data, agent_id)
+        if one is not None and (found is None or _is_later(one, found)):
+            found = one
+    return found
 
 
 def _own(data: bytes, agent_id: str) -> Descriptor | None:
