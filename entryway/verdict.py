@@ -49,6 +49,9 @@ STATUSES: Mapping[JsonValue, tuple[str, ...]] = {
     5: ("never-asked", "waiting", "admitted", "refused"),
     "help": ("described", "none-published"),
 }
+UNSIGNED = "The Descriptor is unsigned."
+"""Why `descriptor_signature` does not hold where there is no signature at all."""
+
 _HOLDS = ""
 _SHOWN = 200  # characters of a peer's text that people are shown
 
@@ -58,10 +61,11 @@ class Verdict:
     """What came, and what it is worth.
 
     `checks` holds the checks that apply, in the order of this module's table; `reasons` one sentence for each that does
-    not hold. `digest`: recomputed over `descriptor`, the exact bytes that came; `None` when none came. `status` and
-    `agent_version` are fit to be shown; exactly as stated they are in `envelope`, the members as they came, and in
-    `descriptor`. `error`: the `code`, `message` and `retryable` of the error body that the peer answered with, fit to
-    be shown; then there are no checks, and nothing is verified.
+    not hold. `digest`: recomputed over `descriptor`, the exact bytes that came; `None` when none came. `document`: what
+    these bytes are; `None` where they are no Descriptor. `status` and `agent_version` are fit to be shown; exactly as
+    stated they are in `envelope`, the members as they came, and in `descriptor`. `error`: the `code`, `message` and
+    `retryable` of the error body that the peer answered with, fit to be shown; then there are no checks, and nothing is
+    verified.
     """
 
     checks: Mapping[str, bool] = field(default_factory=dict)
@@ -71,6 +75,7 @@ class Verdict:
     agent_version: str | None = None
     envelope: Mapping[str, JsonValue] | None = None
     descriptor: bytes | None = field(default=None, repr=False)
+    document: Descriptor | None = field(default=None, repr=False)
     error: Mapping[str, JsonValue] | None = None
 
     @property
@@ -174,6 +179,7 @@ def _verdict(
         agent_version=None if stated is None else shown(stated),
         envelope=members if isinstance(members, dict) else None,
         descriptor=descriptor,
+        document=document,
     )
 
 
@@ -244,7 +250,7 @@ def _read(descriptor: bytes) -> tuple[Descriptor | None, str]:
 def _statement_problem(document: Descriptor) -> str:
     report = verify_statement(document.members)
     if report.state is Signature.UNSIGNED:
-        return "The Descriptor is unsigned."
+        return UNSIGNED
     if report.state is Signature.FAILED:
         return f"The signature of the Descriptor failed. {report.reason}"
     return _HOLDS

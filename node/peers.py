@@ -36,9 +36,8 @@ from enum import StrEnum
 
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError, quoted
-from descriptor.signatures import Signature, verify_statement
 from descriptor.versions import ORDERS, compare
-from entryway.verdict import Verdict, shown
+from entryway.verdict import UNSIGNED, Verdict, shown
 from node.discovery.record import Heard
 
 
@@ -105,7 +104,7 @@ def judge(heard: Heard, answer: Answered | None, kept: Kept | None, pins: Mappin
     `answer`: what came of asking it exchange 2, None before. `kept`: what verified last of the agent whose id the
     record states. `pins`: the agent that each handle is pinned to (`pinned_form`). Raises nothing.
     """
-    case = _Case(heard, answer, kept, pins, _document(answer))
+    case = _Case(heard, answer, kept, pins, answer.document if isinstance(answer, Verdict) else None)
     for state, problem in _TABLE:
         reason = problem(case)
         if reason:
@@ -164,7 +163,7 @@ def _untrue(case: _Case) -> str:
 def _undeclared(case: _Case) -> str:
     if case.document is None:
         return "It has published no Descriptor."
-    unsigned = verify_statement(case.document.members).state is Signature.UNSIGNED
+    unsigned = case.verdict.reasons.get("descriptor_signature") == UNSIGNED
     return "Its Descriptor is unsigned." if unsigned else ""
 
 
@@ -233,12 +232,3 @@ def _is_below(now: str, before: str) -> bool:
         except DescriptorError:
             continue
     return all(result < 0 for result in results)
-
-
-def _document(answer: Answered | None) -> Descriptor | None:
-    if not isinstance(answer, Verdict) or answer.descriptor is None:
-        return None
-    try:
-        return Descriptor.read(answer.descriptor, max_bytes=len(answer.descriptor))
-    except DescriptorError:
-        return None

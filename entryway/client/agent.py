@@ -35,7 +35,16 @@ from entryway.client.outcome import Accepted, Outcome, Refused, read_outcome
 from entryway.client.parcel import Parcel, pack, refusal_of, refuse_unreadable
 from entryway.client.request import Work
 from entryway.client.targets import target_url
-from entryway.client.transport import DEFAULT_LIMITS, ClientLimits, Received, error_of, refused, reply_map, send
+from entryway.client.transport import (
+    DEFAULT_LIMITS,
+    ClientLimits,
+    Received,
+    error_of,
+    judged,
+    refused,
+    reply_map,
+    send,
+)
 from entryway.codec import Codec, encode
 from entryway.envelope import request_envelope
 from entryway.errors import EntrywayError
@@ -46,7 +55,6 @@ from entryway.verdict import Verdict, judge_reply, shown
 # takes of one sender, which are 120 unless its owner says otherwise.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 _GROWTH = 1.5
-LARGE_REPLY = 64 * 1024  # bytes above which an answer is judged in a worker thread: its canonical form takes its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +227,7 @@ class Agent:
         )
         if received.status != 200:
             raise refused(received, error_of(received))
-        judging = partial(self._judged, received, request)
-        verdict = await anyio.to_thread.run_sync(judging) if len(received.body) > LARGE_REPLY else judging()
+        verdict = await judged(received, partial(self._judged, received, request))
         if not verdict.verified or verdict.envelope is None:
             raise not_verified(self.url, verdict)
         return verdict.envelope

@@ -14,7 +14,16 @@ from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.strictjson import JsonValue
 from entryway.client.errors import ClientError
-from entryway.client.transport import DEFAULT_LIMITS, ClientLimits, error_of, refused, reply_map, send, unreadable
+from entryway.client.transport import (
+    DEFAULT_LIMITS,
+    ClientLimits,
+    error_of,
+    judged,
+    refused,
+    reply_map,
+    send,
+    unreadable,
+)
 from entryway.codec import Codec, encode
 from entryway.envelope import request_envelope
 from entryway.verdict import Verdict, judge_reply
@@ -62,9 +71,13 @@ async def ask(
         if error is None:
             raise refused(received, None)
         return Answer(target=url, error=error)
-    reply = reply_map(received)
-    descriptor = _descriptor_in(reply, limits)
-    return Answer.of(url, judge_reply(reply, request, clock(), descriptor, expected_id=expected_id))
+    came = clock()
+
+    def judge() -> Verdict:
+        reply = reply_map(received)
+        return judge_reply(reply, request, came, _descriptor_in(reply, limits), expected_id=expected_id)
+
+    return Answer.of(url, await judged(received, judge))
 
 
 def _descriptor_in(reply: dict[str, JsonValue], limits: ClientLimits) -> bytes | None:

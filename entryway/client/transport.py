@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import functools
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import anyio
+import anyio.lowlevel
+import anyio.to_thread
 import httpx
 
 from descriptor.errors import quoted
@@ -27,6 +30,12 @@ from entryway.verdict import read_error, shown
 
 LOOK = "Look whether an agent is up there, and whether it is the right address."
 CONNECT = 10.0  # seconds at most until there is a connection, however long the answer may take
+LARGE_REPLY = 64 * 1024  # bytes above which an answer is judged in a worker thread: its canonical form takes its time
+
+Value = TypeVar("Value")
+
+# Of each event loop: a thread for every large answer would leave the loop little of the processor.
+_turns: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("judging")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,18 @@ async def send(
         raise ClientError(
             "UNREACHABLE", f"{url} cannot be reached: {why.rstrip('.')}. {LOOK}", maybe_sent=not never_left
         ) from None
+
+
+async def judged(received: Received, judge: Callable[[], Value]) -> Value:
+    """What `judge` makes of an answer. A large one is judged where nobody else waits for it, one at a time."""
+    if len(received.body) <= LARGE_REPLY:
+        return judge()
+    try:
+        limiter = _turns.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(1)
+        _turns.set(limiter)
+    return await anyio.to_thread.run_sync(judge, limiter=limiter)
 
 
 @functools.cache

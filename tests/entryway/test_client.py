@@ -6,6 +6,8 @@ import gzip
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,13 +23,15 @@ from descriptor.errors import DescriptorError
 from descriptor.keys import Identity
 from descriptor.timestamps import format_timestamp
 from entryway import client
-from entryway.client import Answer, ClientError, ClientLimits, ask, card, fetch, target_url
+from entryway.client import Answer, ClientError, ClientLimits, ask, asking, card, fetch, target_url
+from entryway.client.transport import LARGE_REPLY
 from entryway.codec import Codec, encode
 from entryway.envelope import new_uuid, sign_envelope
 from entryway.http import json_body
 from entryway.protections import AddressLimits
 from entryway.routes import Entryway
 from entryway.snapshot import Damaged, NonePublished
+from entryway.verdict import judge_reply
 from tests.entryway.parts import CARD, NOW, OTHER, OWNER, MemoryArchive, document, door, serving, snapshot_of
 
 DATA = document()
@@ -92,6 +96,34 @@ async def test_a_node_that_published_nothing_is_verified_too(codec: Codec) -> No
         answer = await put(url, codec=codec)
     assert answer.verified
     assert (answer.status, answer.digest, answer.descriptor) == ("none-published", None, None)
+
+
+async def test_large_answers_are_judged_one_at_a_time_and_nobody_else_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    judging: list[int] = []
+    together: list[int] = []
+
+    def judge(*arguments: Any, **named: Any) -> Any:
+        judging.append(threading.get_ident())
+        together.append(len(judging))
+        time.sleep(0.05)
+        judging.remove(threading.get_ident())
+        assert threading.get_ident() != loop
+        return judge_reply(*arguments, **named)
+
+    loop = threading.get_ident()
+    monkeypatch.setattr(asking, "judge_reply", judge)
+    large = replace(LIMITS, envelope_bytes=200_000)
+    async with node(door(snapshot_of(document(does="x" * LARGE_REPLY)))) as url:
+        answers: list[Answer] = []
+
+        async def one() -> None:
+            answers.append(await put(url, limits=large))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(one)
+    assert [one.verified for one in answers] == [True] * 4
+    assert together == [1] * 4
 
 
 async def test_another_agent_at_this_place_is_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 import trio
 
 from descriptor.digests import digest_of
+from descriptor.signatures import verify_statement
 from entryway.errors import EntrywayError
+from node import senders
 from node.archive import StoreArchive
 from node.senders import KeptSenders
 from store import Copy, Peer, Reader, Store
@@ -76,6 +79,22 @@ async def test_of_two_the_later_one_holds(at_the_door: str, followed: str, does:
     heard(store, of_version(at_the_door, "heard"))
     kept(store, of_version(followed, "followed"))
     assert await known(path) == does
+
+
+@pytest.mark.parametrize(("length", "here"), [(10, True), (70_000, False)], ids=["small", "large"])
+async def test_nobody_waits_for_a_large_one_that_is_verified(
+    length: int, here: bool, store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified_in: list[int] = []
+
+    def verify(members: Any) -> Any:
+        verified_in.append(threading.get_ident())
+        return verify_statement(members)
+
+    monkeypatch.setattr(senders, "verify_statement", verify)
+    kept(store, of_version("1", "x" * length))
+    assert await known(path) == "x" * length
+    assert [one == threading.get_ident() for one in verified_in] == [here]
 
 
 @pytest.mark.parametrize(
