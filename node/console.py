@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -29,6 +29,8 @@ from node.home import Home
 from node.identity import Keys, public_id
 from node.identity import load as load_keys
 from store import StoreError
+
+Value = TypeVar("Value")
 
 HOME_HELP = "The home of the node. [default: $AGENT_NODE_HOME, else agent-node in the platform's state directory]"
 FAMILIES = (NodeError, DescriptorError, StoreError, EntrywayError)
@@ -151,3 +153,16 @@ def read_input(path: str, most: int = MAX_BYTES) -> bytes:
             return file.read(most + 1)
     except OSError as error:
         raise NodeError("INPUT_UNREADABLE", f"{path} cannot be read: {error.strerror}.", Exit.UNREADABLE) from error
+
+
+def read_as(path: str, meant: Callable[[bytes], Value], most: int = MAX_BYTES) -> Value:
+    """What `meant` makes of the bytes of a file, or of stdin for `-`.
+
+    Raises NodeError INPUT_UNREADABLE, and what `meant` raises: a DescriptorError says in which file.
+    """
+    data = read_input(path, most)
+    try:
+        return meant(data)
+    except DescriptorError as error:
+        name = "What came on stdin" if path == "-" else path
+        raise DescriptorError(error.code, f"{name} cannot be read. {error.message}", error.pointer) from error

@@ -1,4 +1,4 @@
-"""Groups of commands that say, of a command nobody knows, which one may be meant.
+"""Groups of commands: each listed with its whole first sentence; for one nobody knows, the one that may be meant.
 
 Source: binding 9.
 """
@@ -9,9 +9,19 @@ from difflib import get_close_matches
 
 import click
 
+_UNCUT = 1000  # characters, more than a sentence has
+
 
 class Group(click.Group):
-    """A group whose refusal of an unknown command names the nearest one."""
+    """A group that lists its commands whole, and whose refusal of an unknown one names the nearest."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands. Click would cut what goes beyond one line, in the middle of a sentence."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, one.get_short_help_str(_UNCUT)) for name, one in commands.items() if one is not None]
+            )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

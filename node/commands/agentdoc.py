@@ -16,7 +16,7 @@ from entryway.client import ask, card
 from node.assembly import Found, at_hand, of_asked, of_other, of_own
 from node.commands.projections import described_at, served_card, serving, write_output
 from node.commands.versions import kept_versions
-from node.console import Console, columns, operator_command, read_input
+from node.console import Console, columns, operator_command, read_as, read_input
 from node.errors import Exit, NodeError
 from node.targets import Target, answered, known_peers
 from store import Reader
@@ -108,8 +108,7 @@ def _asked(console: Console, text: str) -> Found:
 
 
 def _check(console: Console, file: str, sources: tuple[str, ...]) -> None:
-    data = read_input(file, MAX_BYTES)
-    members = object_of(parse(data, max_bytes=MAX_BYTES))
+    data, members = read_as(file, lambda data: (data, object_of(parse(data, max_bytes=MAX_BYTES))), MAX_BYTES)
     listed = [one for _, one in objects_in(members.get("sources"))]
     bytes_of: dict[str, bytes] = {}
     if console.home.database.exists():

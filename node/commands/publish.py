@@ -9,7 +9,7 @@ import click
 
 from descriptor.digests import parse_digest
 from descriptor.document import Descriptor
-from node.console import Console, finding_lines, operator_command, read_input
+from node.console import Console, finding_lines, operator_command, read_as
 from node.first_draft import UNWRITTEN, is_unwritten
 from node.operate import change
 from node.publisher import with_terms
@@ -34,8 +34,8 @@ def publish_command(
     agent has signed already is stored byte for byte. Publishing the same again changes nothing. Works whether or not
     the node runs; a running node answers with the new version before this command returns.
     """
-    data = read_input(file)
-    descriptor = Descriptor.read(data)  # what cannot be read is refused here, and never travels
+    descriptor = read_as(file, Descriptor.read)  # what cannot be read is refused here, and never travels
+    data = descriptor.data
     document = change(
         console,
         lambda node: node.ask(

@@ -12,7 +12,7 @@ from descriptor.strictjson import JsonValue, parse
 from entryway.door import KEPT
 from entryway.roster import LONGEST_NOTE, MOST_HOURLY, Enforced, Stance, enforced
 from node.commands.versions import kept_versions
-from node.console import Console, columns, operator_command, read_input
+from node.console import Console, columns, operator_command, read_as
 from node.errors import NodeError
 from node.groups import Group
 from node.operate import change
@@ -131,12 +131,16 @@ def import_command(console: Console, file: str | None, empty: bool) -> None:
         raise click.UsageError("Give a FILE to import, or --empty.")
     text = None
     if file is not None:
-        data = read_input(file)
-        parse(data)  # what is no JSON is refused here, and never travels
-        text = data.decode()
+        text = read_as(file, _json_text)
     document = _change(console, {"act": "import", "document": text})
     entries = document["entries"]
     console.result(document, [f"Entries in force: {len(entries) if isinstance(entries, list) else 0}."])
+
+
+def _json_text(data: bytes) -> str:
+    """The text of a JSON document. What is none is refused here, and never travels."""
+    parse(data)
+    return data.decode()
 
 
 @click.command("knocks")

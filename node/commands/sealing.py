@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 
 import click
 import trio
@@ -17,7 +18,7 @@ from descriptor.strictjson import JsonValue, parse
 from entryway.client import Caller, ClientError
 from entryway.sealing import declared_key, seal, unseal
 from node.callers import discovered, meant, told
-from node.console import Console, operator_command, read_input
+from node.console import Console, operator_command, read_as, read_input
 from node.errors import Exit, NodeError
 from node.outcomes import write_value
 
@@ -68,7 +69,7 @@ def unseal_command(console: Console, file: str) -> None:
     A file comes out as it went in; the sealed input or output of a request as its text or JSON. With --json the value
     comes as JSON, with the reply_key that was sealed beside it.
     """
-    sealed = parse(_read(file, SEALED_BYTES), max_bytes=SEALED_BYTES)
+    sealed = read_as(file, partial(parse, max_bytes=SEALED_BYTES), SEALED_BYTES)
     opened = unseal(sealed, console.keys().sealing, max_bytes=SEALED_BYTES)
     data = _file(opened.value)
     if console.as_json:
@@ -96,7 +97,7 @@ def _asked(console: Console, target: str, agent_id: str | None) -> Descriptor:
 
 
 def _kept(path: str, agent_id: str | None) -> Descriptor:
-    document = Descriptor.read(read_input(path))
+    document = read_as(path, Descriptor.read)
     if verify_statement(document.members).state is not Signature.VERIFIED:
         raise NodeError("NOT_VERIFIED", f"{path} is not signed by the agent that it is about, so nothing is sealed.")
     if agent_id is not None and document.subject_id != agent_id:

@@ -14,7 +14,7 @@ from descriptor.digests import parse_digest
 from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.timestamps import format_timestamp
-from node.console import Console, columns, operator_command, read_input
+from node.console import Console, columns, operator_command, read_as
 from node.errors import Exit, NodeError
 from store import Reader
 
@@ -162,7 +162,7 @@ def _changed(change: Change) -> str:
 
 def _named(console: Console, name: str) -> Descriptor:
     if name == "-" or os.path.exists(name):  # noqa: PTH110  # the one that answers no to what cannot be a name
-        return Descriptor.read(read_input(name))
+        return read_as(name, Descriptor.read)
     try:
         digest = parse_digest(name)
     except DescriptorError as error:

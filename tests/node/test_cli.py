@@ -41,6 +41,13 @@ def test_of_a_command_that_nobody_knows_the_nearest_is_named(arguments: list[str
     assert "Did you mean" not in told("xyzzy").err
 
 
+@pytest.mark.parametrize("group", [[], ["roster"], ["agentfile"]], ids=" ".join)
+def test_a_group_lists_its_commands_in_whole_sentences(group: list[str]) -> None:
+    listed = told(*group, "--help").out
+    assert "Commands:" in listed
+    assert "..." not in listed.partition("Commands:")[2]
+
+
 def every_command() -> Iterator[click.Command]:
     for name in COMMANDS:
         command = main.get_command(click.Context(main), name)

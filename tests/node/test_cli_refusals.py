@@ -206,3 +206,26 @@ def test_hostile_text_is_whole_in_json(tmp_path: Path) -> None:
 def test_a_name_that_is_no_utf8_is_shown_as_its_escape() -> None:
     end = told("check", "\udcff.json")
     assert (end.exit_code, "\\udcff.json" in end.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["publish", "{file}"],
+        ["diff", "{old}", "{file}"],
+        ["drift", "{file}"],
+        ["reference", "--verify", "{file}"],
+        ["agentdoc", "--check", "{file}"],
+        ["agentfile", "check", "{file}"],
+        ["roster", "import", "{file}"],
+        ["seal", "--key", "{file}", "{config}"],
+        ["unseal", "{file}"],
+        ["check", "{file}"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_is_no_json_is_named(arguments: list[str], home: Home, tmp_path: Path) -> None:
+    file = tmp_path / "broken.json"
+    file.write_bytes(b"{")
+    end = told(*(text.format(file=file, old=digests(home)[0], config=home.config) for text in arguments), home=home)
+    assert (end.exit_code, f"{file} cannot be read" in end.err + end.out) == (2, True), end.err
