@@ -7,26 +7,20 @@ address is at home and a credential is not. The access block is section 6.9's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from difflib import get_close_matches
-from itertools import islice
+from collections.abc import Iterator
 
 from descriptor.errors import quoted
 from descriptor.leaks import Family, Leak, leaks, tells_of_credentials
 from descriptor.levels import levels
 from descriptor.pointers import pointer_to
 from descriptor.rules.forms import Path
+from descriptor.rules.misspellings import misspelled
 from descriptor.rules.section_6_2_members import REFS
 from descriptor.rules.table import Document, Problem, Rule, Severity, offerings
 from descriptor.strictjson import JsonValue
-from descriptor.vocabulary import ABOUT_THE_DOCUMENT, DECLARATIONS, OFFERING_MEMBERS
 
-MEMBERS = ABOUT_THE_DOCUMENT | DECLARATIONS
 # What holds keys and names by its purpose, and the block that section 6.9 looks through.
 _LEFT_OUT = frozenset({"subject", "encryption_key", "trust", "signatures", "access"})
-_LONGEST = 24  # characters of a name that may be a member misspelled
-_LOOKED_AT = 1000  # names: to compare two takes a tenth of a millisecond, and a document may have a hundred thousand
-_LIKE = 0.85  # of two names, from 0 to 1: one letter left out, doubled or exchanged in all but the shortest
 _SHOWN = 4  # characters of a credential that a message repeats
 
 _EVIDENCE = frozenset(
@@ -149,21 +143,7 @@ def _connection(document: Document) -> Iterator[Problem]:
 def _second_spelling(document: Document) -> Iterator[Problem]:
     for name in _SECOND_SPELLINGS.keys() & document.keys():
         yield pointer_to(name), f"`{name}` looks like a second spelling of what `{_SECOND_SPELLINGS[name]}` says."
-    for pointer, name, known, whole in islice(_unknown(document), _LOOKED_AT):
-        near = get_close_matches(name, known, 1, _LIKE)
-        if near:
-            yield pointer, f"`{name}` is no member of {whole}, and looks like `{near[0]}` misspelled."
-
-
-def _unknown(document: Document) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Names that may be a member misspelled: the place, the name, the names it may be, and of what."""
-    for name in document:
-        if len(name) <= _LONGEST and name not in MEMBERS and name not in _SECOND_SPELLINGS:
-            yield pointer_to(name), name, MEMBERS, "a Descriptor"
-    for place, offering in offerings(document):
-        for name in offering:
-            if len(name) <= _LONGEST and name not in OFFERING_MEMBERS:
-                yield pointer_to("offerings", place, name), name, OFFERING_MEMBERS, "an offering"
+    yield from misspelled(document, _SECOND_SPELLINGS)
 
 
 def _own_digest(document: Document) -> Iterator[Problem]:

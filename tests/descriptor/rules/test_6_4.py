@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from descriptor.checker import check
+from descriptor.pointers import pointer_to
+from descriptor.vocabulary import PROMISES
+from tests.descriptor.projections.samples import sample
 from tests.descriptor.rules.cases import (
     OTHER_ID,
     SEALED,
@@ -82,6 +88,16 @@ CASES: list[Case] = [
         (draft(acces={}), "/acces"),
         (offering(ouputs=[]), "/offerings/0/ouputs"),
         (offering(autority=[]), "/offerings/0/autority"),
+        (offering(ceilings={"job_second": 5}), "/offerings/0/ceilings/job_second"),
+        (
+            offering(ceilings={"job_seconds": {"most": 5, "decided_by": "rule", "moste": 5}}),
+            "/offerings/0/ceilings/job_seconds/moste",
+        ),
+        (offering(inputs=[{"name": "a", "kind": "text", "requird": True}]), "/offerings/0/inputs/0/requird"),
+        (draft(data_use={"retention": {"max_days": 1, "max_day": 2}}), "/data_use/retention/max_day"),
+        (draft(access={"admision": "open"}), "/access/admision"),
+        (draft(run_config={"settings": [], "replays": True}), "/run_config/replays"),
+        (draft(limits={"requests_per_hours": 3}), "/limits/requests_per_hours"),
     ),
     *accepted("D6.5-own-digest", draft(samples_ref={"digest": DIGEST})),
     *refused("D6.5-own-digest", (draft(digest=DIGEST), "/digest")),
@@ -108,3 +124,33 @@ def test_a_message_says_what_it_is_and_never_repeats_a_secret() -> None:
     assert "an e-mail address, 'ada@example.org'" in finding.message
     assert "a key or token, 'ghp_…'" in finding.message
     assert TOKEN not in finding.message
+
+
+def named(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each member within a value: the way to the object that has it, and its name."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield path, name
+            yield from named(inner, (*path, name))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from named(inner, (*path, index))
+
+
+# Of which other rules say that they are missing or unknown, or which are nobody's to name.
+TOLD_ELSEWHERE = {"amount_micro", "currency", *PROMISES, "issued_at", "signature", "somebody_elses"}
+
+
+def test_no_member_is_misspelled_unnoticed() -> None:
+    whole = json.loads(sample("whole").data)
+    names = [(path, name) for path, name in named(whole) if len(name) > 6 and name not in TOLD_ELSEWHERE]
+    assert len(names) > 100
+    for path, name in names:
+        document = copy.deepcopy(whole)
+        holder = functools.reduce(lambda value, step: value[step], path, document)
+        wrong = name[:3] + name[2:]
+        holder[wrong] = holder.pop(name)
+        found = [
+            one.pointer for one in check(json.dumps(document).encode()).findings if one.rule == "D6.1-second-spelling"
+        ]
+        assert found == [pointer_to(*path, wrong)]
