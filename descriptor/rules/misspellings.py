@@ -8,8 +8,8 @@ Source: chapters 6.2, 6.9 and 6.11.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
 
@@ -72,12 +72,30 @@ _PARTS = (
 )
 
 
-def misspelled(document: Document, besides: Collection[str]) -> Iterator[Problem]:
-    """Each name that is like a member of the object it stands in, and is none.
+@dataclass
+class _Place:
+    """A place in a Descriptor: what may stand there, and the places in it."""
 
-    `besides`: names of the document's own that are somebody else's business.
-    """
-    for path, name, part in islice(_unknown(document, besides), _LOOKED_AT):
+    part: _Part | None = None
+    inner: dict[str, _Place] = field(default_factory=dict)
+
+
+def _whole() -> _Place:
+    whole = _Place()
+    for part in _PARTS:
+        place = whole
+        for step in part.way.split():
+            place = place.inner.setdefault(step, _Place())
+        place.part = part
+    return whole
+
+
+_WHOLE = _whole()
+
+
+def misspelled(document: Document) -> Iterator[Problem]:
+    """Each name that is like a member of the object it stands in, and is none."""
+    for path, name, part in islice(_unknown(dict(document), _WHOLE, ()), _LOOKED_AT):
         near = get_close_matches(name, part.members, 1, _LIKE)
         if near:
             yield (
@@ -86,24 +104,20 @@ def misspelled(document: Document, besides: Collection[str]) -> Iterator[Problem
             )
 
 
-def _unknown(document: Document, besides: Collection[str]) -> Iterator[tuple[Path, str, _Part]]:
-    for part in _PARTS:
-        for path, members in _objects(dict(document), part.way.split(), ()):
-            for name in members:
-                if len(name) <= _LONGEST and name not in part.members and (path or name not in besides):
-                    yield path, name, part
+def _unknown(value: JsonValue, place: _Place, path: Path) -> Iterator[tuple[Path, str, _Part]]:
+    """The names in a value at `path` that are no members."""
+    if isinstance(value, dict) and place.part is not None:
+        for name in value:
+            if name not in place.part.members and len(name) <= _LONGEST:
+                yield path, name, place.part
+    for step, one in _entries(value) if place.inner else ():
+        below = place.inner.get(str(step)) or place.inner.get(_EVERY)
+        if below is not None:
+            yield from _unknown(one, below, (*path, step))
 
 
-def _objects(value: JsonValue, way: list[str], path: Path) -> Iterator[tuple[Path, dict[str, JsonValue]]]:
-    """The objects that `way` leads to from `value`, which stands at `path`."""
-    if not way:
-        if isinstance(value, dict):
-            yield path, value
-        return
-    step, *rest = way
-    if step == _EVERY and isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _objects(inner, rest, (*path, index))
-    elif isinstance(value, dict):
-        for name in value.keys() if step == _EVERY else value.keys() & {step}:
-            yield from _objects(value[name], rest, (*path, name))
+def _entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
+    """What is in an object, by name, or in a list, by its place."""
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()

@@ -143,7 +143,7 @@ def _connection(document: Document) -> Iterator[Problem]:
 def _second_spelling(document: Document) -> Iterator[Problem]:
     for name in _SECOND_SPELLINGS.keys() & document.keys():
         yield pointer_to(name), f"`{name}` looks like a second spelling of what `{_SECOND_SPELLINGS[name]}` says."
-    yield from misspelled(document, _SECOND_SPELLINGS)
+    yield from misspelled(document)
 
 
 def _own_digest(document: Document) -> Iterator[Problem]:
