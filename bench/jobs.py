@@ -18,8 +18,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing, contextmanager
-from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -140,7 +140,7 @@ def _beside_a_flood(at: _Place, seconds: float) -> dict[str, float]:
         alone.append(at.work("call", seconds, 1).p99_us)
         with _flood(at, seconds) as told:
             flooded.append(at.work("call", seconds, 1).p99_us)
-        flood = told.get()
+        flood = told.result()
         refused.append(flood.requests / flood.seconds)
     return {
         "p99_ms_alone": round(median(alone) / 1e3, 2),
@@ -151,7 +151,7 @@ def _beside_a_flood(at: _Place, seconds: float) -> dict[str, float]:
 
 
 @contextmanager
-def _flood(at: _Place, seconds: float) -> Iterator[AsyncResult[Sample]]:
+def _flood(at: _Place, seconds: float) -> Iterator[Future[Sample]]:
     """Strangers, from before the block until after `seconds` of it."""
     strangers, now = [Identity.generate() for _ in range(STRANGERS)], time.time()
     lasts = seconds + 2 * LEAD
@@ -160,12 +160,11 @@ def _flood(at: _Place, seconds: float) -> Iterator[AsyncResult[Sample]]:
         for number in range(round(boundary.MOST_A_SECOND * lasts))
     ]
     # Whom it shares the load core with goes first, so that what it takes of that core is not taken for the node's.
-    with multiprocessing.get_context("fork").Pool(1, os.nice, (19,)) as pool:
-        asking = (at.running.host, at.running.port, laid_out, lasts, CONNECTIONS, ELSEWHERE)
-        sample = pool.apply_async(run, asking)
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(1, mp_context=fork, initializer=os.nice, initargs=(19,)) as pool:
+        sample = pool.submit(run, at.running.host, at.running.port, laid_out, lasts, CONNECTIONS, ELSEWHERE)
         time.sleep(LEAD)
         yield sample
-        sample.wait()
 
 
 def _home(path: Path, caller: Identity) -> Home:
