@@ -183,7 +183,7 @@ def _roster(reader: Reader, agent_id: str) -> Iterator[Seen]:
     elif document is None:
         yield Seen("roster", "good", "none is kept: the conservative defaults hold")
     else:
-        yield Seen("roster", "good", f"it is signed by this agent; {len(found.policy.entries)} entries are in force")
+        yield Seen("roster", "good", f"it is signed by this agent; entries in force: {len(found.policy.entries)}")
     if why is not None:
         yield Seen("roster", "bad", f"the current Descriptor does not fit it. {why}")
 

@@ -31,7 +31,7 @@ def doctor_command(console: Console) -> None:
         "healthy": not bad,
         "seen": [{"subject": one.subject, "state": one.state, "message": one.message} for one in seen],
     }
-    verdict = f"{len(bad)} things need your attention." if bad else "Nothing is bad."
+    verdict = f"What needs your attention: {', '.join(one.subject for one in bad)}." if bad else "Nothing is bad."
     console.result(document, [*columns([(one.subject, one.state, one.message) for one in seen]), verdict])
     if bad:
         raise SystemExit(Exit.NO)
