@@ -107,9 +107,8 @@ def standing(connection: sqlite3.Connection, subject: str, digest: str) -> Stand
     """What the history of a subject says about a version of it."""
     place = connection.execute(_OF_DIGEST, (subject, digest)).fetchone()
     current = connection.execute(_CURRENT, (subject,)).fetchone()
-    versions, size = connection.execute(
-        "SELECT count(*), coalesce(sum(size), 0) FROM versions WHERE subject = ?", (subject,)
-    ).fetchone()
+    held = connection.execute("SELECT versions, size FROM held WHERE subject = ?", (subject,)).fetchone()
+    versions, size = held or (0, 0)
     return Standing(
         seq=place[0] if place else None,
         agent_version=place[1] if place else None,

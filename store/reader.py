@@ -119,7 +119,7 @@ class Reader(Connected):
     def size_of_others(self, subject: str) -> int:
         """Bytes of every version that is kept of anybody but `subject`."""
         with self._reading() as connection:
-            others = "SELECT coalesce(sum(size), 0) FROM versions WHERE subject <> ?"
+            others = "SELECT coalesce(sum(size), 0) FROM held WHERE subject <> ?"
             return int(connection.execute(others, (subject,)).fetchone()[0])
 
     def history(self, subject: str, limit: int, before: int | None = None) -> tuple[tuple[Version, ...], int | None]:

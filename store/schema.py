@@ -75,7 +75,29 @@ def _jobs(database: Database) -> None:
     database.table("jobs").create_index(["ended_at"])
 
 
-MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first, _follows_and_peers, _roster_and_knocks, _jobs)
+def _long_histories(database: Database) -> None:
+    # What is asked about one version, or about a history as a whole, costs no more where the history is long.
+    database.table("versions").create_index(["subject", "digest"])
+    database.table("versions").create_index(["subject", "agent_version"])
+    database.execute(
+        "CREATE TABLE held (subject TEXT PRIMARY KEY NOT NULL, versions INTEGER NOT NULL, size INTEGER NOT NULL)"
+    )
+    database.execute("INSERT INTO held SELECT subject, count(*), sum(size) FROM versions GROUP BY subject")
+    # Versions are added, and never changed or taken away.
+    database.execute(
+        "CREATE TRIGGER versions_held AFTER INSERT ON versions BEGIN"
+        " INSERT INTO held (subject, versions, size) VALUES (new.subject, 1, new.size)"
+        " ON CONFLICT (subject) DO UPDATE SET versions = versions + 1, size = size + excluded.size; END"
+    )
+
+
+MIGRATIONS: tuple[Callable[[Database], None], ...] = (
+    _first,
+    _follows_and_peers,
+    _roster_and_knocks,
+    _jobs,
+    _long_histories,
+)
 """`MIGRATIONS[n]` takes a store from number n to number n + 1 (`user_version` in the file's header)."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from store import Reader, Store, StoreError, backup, schema
-from tests.store.samples import digest, document, execute, publish, publish_many
+from tests.store.samples import ALICE, digest, document, execute, publish, publish_many
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -56,6 +56,10 @@ def test_a_store_of_every_earlier_number_is_brought_up_to_date(older: Path) -> N
         assert reader.artifact(digest(2)) == document(2)
         assert publish(store, 3, 2).event_seq == 3
         assert list(reader.verify()) == []
+        assert (reader.standing(ALICE, digest(2)).versions, reader.standing(ALICE, digest(2)).size) == (
+            3,
+            sum(len(document(number)) for number in (1, 2, 3)),
+        )
 
 
 @pytest.fixture
@@ -112,6 +116,7 @@ def test_the_tables_are_these(store: Store) -> None:
             "roster",
             "knocks",
             "jobs",
+            "held",
             "sqlite_sequence",
         ),
     }
