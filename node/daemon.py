@@ -54,7 +54,8 @@ from node.handlers.behind import Behind
 from node.handlers.settings import Served
 from node.home import Home
 from node.identity import Keys
-from node.jobs import Workshop, interrupt_jobs
+from node.job_rows import interrupt_jobs
+from node.jobs import Workshop
 from node.offered import Offered
 from node.open_files import allow_open_files
 from node.projecting import Projector, check_served, serving_at

@@ -14,9 +14,8 @@ Source: binding 5; 5.1 – 5.4 of `rules-beyond-chapter-6`.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,43 +24,27 @@ import structlog
 import trio
 
 from descriptor.errors import DescriptorError
-from descriptor.strictjson import JsonValue
-from descriptor.timestamps import format_timestamp
-from entryway.envelope import invalid_envelope, new_uuid
+from entryway.envelope import new_uuid
 from entryway.errors import EntrywayError
 from entryway.tasks import TaskState, after
-from entryway.work import Completed, Declined, Ending, Failed, Order, payload_of
+from entryway.work import Ending, Failed, Order
 from node.archive import StoreKept
 from node.config import Jobs
+from node.endings import CANCELED, INTERRUPTED, OUT_OF_TIME, Payload, state_of, told
 from node.handlers.behind import Behind
 from node.handlers.results import failed
 from node.handlers.settings import Handler, Handlers
-from store import Job, Store, StoreError
+from node.job_rows import JobRows
 
 if TYPE_CHECKING:
     from descriptor.view import Offering
 
-DAY = 86_400.0
 SWEEP = 3600.0  # seconds between two looks for outcomes to forget
 SWEEP_ENDS = 256  # jobs that end until the next look
 COME_BACK = 5  # seconds after which a caller may find room
 KEEP_AGAIN = 5.0  # seconds between two tries to put an end on a disk that does not take it
 
-CANCELED = Failed("CANCELED", "The job was canceled.")
-OUT_OF_TIME = Failed(
-    "DEADLINE_EXCEEDED", "The job was not done in the time it had, and was ended. Ask for less, or allow more."
-)
-INTERRUPTED = Failed("INTERRUPTED", "The node stopped before the job was done. Nothing goes on; ask again.")
-
-_STATES = {
-    CANCELED.code: TaskState.CANCELED,
-    OUT_OF_TIME.code: TaskState.EXHAUSTED,
-    INTERRUPTED.code: TaskState.FAILED,
-}
-
 log = structlog.get_logger("jobs")
-
-Payload = Mapping[str, JsonValue]
 
 
 @dataclass(eq=False)
@@ -109,7 +92,7 @@ class Workshop:
     ) -> None:
         self.handlers = handlers
         self.settings = settings
-        self._kept = kept
+        self._rows = JobRows(kept, clock)
         self._behind = behind
         self._offering = offering
         self._clock = clock
@@ -177,12 +160,14 @@ class Workshop:
         self._live[job.task_id] = job
         if self._has_room(job):
             self._give_turn(job)
+        # Its turn may come while the row is made.
+        state = TaskState.WORKING if job.turn.is_set() else TaskState.SUBMITTED
         try:
-            begun = await self._add(job)
+            await self._rows.add(job.task_id, order, state)
         except BaseException:  # raised again: what is no row is no job
             self._leave(job)
             raise
-        self._nursery.start_soon(self._work, job, begun)
+        self._nursery.start_soon(self._work, job, state is TaskState.WORKING)
         return job.task_id
 
     async def ended(self, task_id: str) -> Payload:
@@ -191,7 +176,7 @@ class Workshop:
         if job is not None:
             await job.over.wait()
             return job.told()
-        payload = await self._stored(task_id, None)
+        payload = await self._rows.payload(task_id, None)
         if payload is None:
             raise EntrywayError(
                 "AGENT_UNAVAILABLE", "What came of the job is not kept any more. Ask for the work again."
@@ -203,9 +188,8 @@ class Workshop:
 
         Raises EntrywayError AGENT_UNAVAILABLE.
         """
-        stored = await self._stored(
-            task_id, caller
-        )  # looked for first, so that nobody's job shows by the time it takes
+        # Looked for first, so that nobody's job shows by the time it takes.
+        stored = await self._rows.payload(task_id, caller)
         job = self._known(task_id)
         return job.told() if job is not None and job.order.caller == caller else stored
 
@@ -241,7 +225,7 @@ class Workshop:
             began = trio.current_time()
             job.state = after(job.state, TaskState.WORKING)
             if not begun:
-                await self._begun(job)
+                await self._rows.begin(job.task_id)
             seconds = _least(job.handler.seconds, job.order.bounds.seconds)
             job.scope.deadline = min(job.scope.deadline, began + seconds)
             log.info("job_began", task_id=job.task_id, offering=job.order.offering, caller=job.order.caller)
@@ -263,15 +247,15 @@ class Workshop:
 
     async def _finish(self, job: _Live, ending: Ending) -> None:
         """Puts the end of a job on the disk, and tells whoever waits for it."""
-        state = after(job.state, _state_of(ending, job.state))
+        state = after(job.state, state_of(ending, job.state))
         try:
-            payload, text = await trio.to_thread.run_sync(_told, job.order, job.task_id, ending)
+            payload, text = await trio.to_thread.run_sync(told, job.order, job.task_id, ending)
         except DescriptorError as error:
             log.error("output_not_sealed", task_id=job.task_id, reason=error.message)
             state = TaskState.FAILED
-            payload, text = _told(job.order, job.task_id, failed())
+            payload, text = told(job.order, job.task_id, failed())
         now = round(self._clock(), 3)
-        keep = partial(self._keep_end, job.task_id, state.value, now, text)
+        keep = partial(self._rows.end, job.task_id, state, now, text)
         kept = await keep()
         self._ends += 1
         if self._ends % SWEEP_ENDS == 0:
@@ -282,15 +266,6 @@ class Workshop:
             self._nursery.start_soon(self._keep_later, job.task_id, keep)
         self._leave(job)
         job.over.set()
-
-    async def _keep_end(self, task_id: str, state: str, at: float, text: str) -> bool:
-        """Puts an end on the disk. False when the disk does not take it."""
-        try:
-            await self._kept.write(lambda store: store.end_job(task_id, state, at, text))
-        except StoreError as error:
-            log.error("job_end_not_kept", task_id=task_id, code=error.code, reason=error.message)
-            return False
-        return True
 
     async def _keep_later(self, task_id: str, keep: Callable[[], Awaitable[bool]]) -> None:
         """Until then its caller is told from memory; and where the node stops before, that it was interrupted."""
@@ -337,95 +312,13 @@ class Workshop:
             self._empty = trio.Event()
             await self._empty.wait()
 
-    # The disk.
-
-    async def _add(self, job: _Live) -> bool:
-        """Makes a job a row. Returns whether the row says that it is begun: it may get its turn meanwhile."""
-        now = round(self._clock(), 3)
-        began = now if job.turn.is_set() else None
-        state = TaskState.SUBMITTED if began is None else TaskState.WORKING
-        order = job.order
-        row = Job(job.task_id, order.caller, order.request_id, order.offering, state.value, now, began)
-        try:
-            new = await self._kept.write(lambda store: store.add_job(row))
-        except StoreError as error:
-            log.error("job_not_kept", code=error.code, reason=error.message)
-            raise EntrywayError("AGENT_UNAVAILABLE", "The job could not be kept just now. Ask again later.") from error
-        if not new:
-            raise invalid_envelope()
-        return began is not None
-
-    async def _begun(self, job: _Live) -> None:
-        now = round(self._clock(), 3)
-        try:
-            await self._kept.write(lambda store: store.begin_job(job.task_id, job.state.value, now))
-        except StoreError as error:  # the row is there, and the job goes on
-            log.error("job_begin_not_kept", task_id=job.task_id, code=error.code, reason=error.message)
-
-    async def _stored(self, task_id: str, caller: str | None) -> Payload | None:
-        """The payload of a job of `caller`, or of anybody's where it is None."""
-        row = await self._kept.read(lambda reader: reader.job(task_id))
-        if row is None or (caller is not None and row.caller != caller):
-            return None
-        if row.payload is None:
-            return {"status": "accepted", "task_id": task_id, "state": row.state}
-        payload: Payload = json.loads(row.payload)
-        return payload
-
     async def _sweep(self) -> None:
         while True:
             await self._forget()
             await trio.sleep(SWEEP)
 
     async def _forget(self) -> None:
-        until, most = self._clock() - self.settings.jobs_keep_days * DAY, self.settings.jobs_kept
-        try:
-            forgotten = await self._kept.write(lambda store: store.forget_jobs(until, most))
-        except StoreError as error:
-            log.error("jobs_not_forgotten", code=error.code, reason=error.message)
-            return
-        if forgotten:
-            log.info("jobs_forgotten", count=forgotten)
-
-
-def interrupt_jobs(store: Store, now: float) -> int:
-    """Ends every job that a process before this one left. Returns how many. Raises StoreError."""
-    return store.end_jobs(_interrupted, round(now, 3))
-
-
-def job_document(job: Job) -> dict[str, object]:
-    """A job as the command line shows it."""
-    times = {"created_at": job.created_at, "began_at": job.began_at, "ended_at": job.ended_at}
-    return {
-        "task_id": job.task_id,
-        "offering": job.offering,
-        "caller": job.caller,
-        "state": job.state,
-        **{name: None if at is None else format_timestamp(at) for name, at in times.items()},
-    }
-
-
-def _interrupted(job: Job) -> tuple[str, str]:
-    state = _state_of(INTERRUPTED, TaskState(job.state))
-    order = Order(job.caller, job.request_id, job.offering, {})
-    return state.value, _told(order, job.task_id, INTERRUPTED)[1]
-
-
-def _state_of(ending: Ending, state: TaskState) -> TaskState:
-    """The state that an ending leads to. What was never begun cannot fail: it is turned away."""
-    match ending:
-        case Completed():
-            return TaskState.COMPLETED
-        case Failed(code=code) if code in _STATES:
-            following = _STATES[code]
-            return TaskState.REJECTED if (state, following) == (TaskState.SUBMITTED, TaskState.FAILED) else following
-        case Failed() | Declined():
-            return TaskState.FAILED
-
-
-def _told(order: Order, task_id: str, ending: Ending) -> tuple[Payload, str]:
-    payload = payload_of(order, task_id, ending)
-    return payload, json.dumps(payload)
+        await self._rows.forget(self.settings.jobs_keep_days, self.settings.jobs_kept)
 
 
 def _least(seconds: float, bound: float | None) -> float:

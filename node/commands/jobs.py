@@ -11,7 +11,7 @@ from entryway.tasks import TaskState
 from node.commands.versions import kept_versions
 from node.console import Console, columns, operator_command
 from node.errors import Exit, NodeError
-from node.jobs import job_document
+from node.job_rows import job_document
 from node.operate import running
 
 SHOWN = ("task_id", "state", "offering", "created_at", "ended_at", "caller")

@@ -23,7 +23,8 @@ from node.archive import StoreArchive, StoreKept
 from node.config import Jobs
 from node.handlers.results import failed
 from node.handlers.settings import Handler
-from node.jobs import KEEP_AGAIN, SWEEP, Workshop, interrupt_jobs, job_document
+from node.job_rows import interrupt_jobs, job_document
+from node.jobs import KEEP_AGAIN, SWEEP, Workshop
 from store import Job, Reader, Store, StoreError
 from tests.node.handlers.parts import CALLER, handler, offering, order
 from tests.node.parts import NOW
