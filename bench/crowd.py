@@ -31,9 +31,9 @@ from entryway.server import Server
 from entryway.snapshot import published
 from node.addresses import listen
 from node.bounds import feed_limits, server_limits
-from node.config import Limits
 from node.discovery.record import SERVICE, Advert, instance_names, text_of
 from node.projecting import card_bytes, serving_at
+from node.settings import Limits
 from store import Event, Knock, Version
 
 PORT = 7420

@@ -6,8 +6,8 @@ from entryway.door import KnockLimits
 from entryway.events import FeedLimits
 from entryway.registry import RegistryLimits
 from entryway.server import ServerLimits
-from node.config import FollowingLimits, Limits, RegistryRole
 from node.following import FollowLimits
+from node.settings import FollowingLimits, Limits, RegistryRole
 
 
 def knock_limits(limits: Limits) -> KnockLimits:

@@ -23,11 +23,12 @@ import click
 from descriptor.errors import DescriptorError
 from descriptor.strictjson import MAX_BYTES
 from entryway.errors import EntrywayError
-from node.config import Settings, load
+from node.config import load
 from node.errors import Exit, NodeError, Refusal, as_node_error
 from node.home import Home
 from node.identity import Keys, public_id
 from node.identity import load as load_keys
+from node.settings import Settings
 from store import StoreError
 
 Value = TypeVar("Value")

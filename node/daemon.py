@@ -46,7 +46,6 @@ from entryway.snapshot import Damaged, NonePublished, Published, Snapshot, card_
 from node.addresses import listen, urls
 from node.archive import KnockKeeper, StoreArchive, StoreKept, load_snapshot
 from node.bounds import feed_limits, follow_limits, knock_limits, registry_limits, server_limits
-from node.config import Settings, changed, served_of
 from node.control import control_listener, control_router, remove_socket
 from node.errors import NodeError
 from node.following import Following, follow_document
@@ -62,6 +61,7 @@ from node.projecting import Projector, check_served, serving_at
 from node.publisher import Outcome, Publisher, terms_of, with_terms
 from node.roster import RosterKeeper
 from node.senders import KeptSenders
+from node.settings import Settings, changed, served_of
 from node.systemd import Notifier, watchdog_interval
 from node.vicinity import PRIVATE, Vicinity
 from store import Reader, Store

@@ -16,12 +16,12 @@ from descriptor.errors import DescriptorError
 from descriptor.signatures import Signature, verify_key_claim, verify_statement
 from descriptor.timestamps import format_timestamp
 from entryway.roster import enforced
-from node.config import Settings
 from node.errors import NodeError
 from node.home import Home
 from node.identity import Keys
 from node.interfaces import Adapter, Link, chosen
 from node.roster import unapplied_admission
+from node.settings import Settings
 from store import Reader, StoreError
 
 FREE_BYTES = 64 * 2**20

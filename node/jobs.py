@@ -29,12 +29,12 @@ from entryway.errors import EntrywayError
 from entryway.tasks import TaskState, after
 from entryway.work import Ending, Failed, Order
 from node.archive import StoreKept
-from node.config import Jobs
 from node.endings import CANCELED, INTERRUPTED, OUT_OF_TIME, Payload, state_of, told
 from node.handlers.behind import Behind
 from node.handlers.results import failed
 from node.handlers.settings import Handler, Handlers
 from node.job_rows import JobRows
+from node.settings import Jobs
 
 if TYPE_CHECKING:
     from descriptor.view import Offering

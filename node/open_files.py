@@ -10,7 +10,7 @@ import resource
 
 import structlog
 
-from node.config import Limits
+from node.settings import Limits
 
 OWN = 128  # files beside those of callers: the store, the log, listeners, what is asked of others
 

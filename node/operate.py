@@ -19,11 +19,11 @@ from typing import TypeVar
 
 import httpx
 
-from node.config import served_of
 from node.console import Console
 from node.errors import Exit, NodeError
 from node.home import Home
 from node.publisher import Publisher, terms_of
+from node.settings import served_of
 from store import Reader, Store
 
 TRIES, PAUSE = 50, 0.1  # seconds between them: another process may finish what it does to the home

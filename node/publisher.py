@@ -25,10 +25,10 @@ from entryway.admission import unapplied
 from entryway.description import admission_of
 from entryway.envelope import PROTOCOL_VERSION, new_uuid, sign_envelope
 from entryway.roster import enforced
-from node.config import Limits, Settings
 from node.errors import Exit, NodeError
 from node.handlers.settings import Served
 from node.identity import Keys
+from node.settings import Limits, Settings
 from node.shapes import finding_document
 from store import DESCRIPTOR_REPLACED, Event, Reader, Store, StoreError, Version
 

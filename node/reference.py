@@ -17,10 +17,11 @@ import click
 
 from node.cli import COMMANDS
 from node.cli import main as main_group
-from node.config import DECLARED, HANDLERS, RESERVED, SECTIONS
+from node.config import RESERVED
 from node.declared import PREFIX, Declared
 from node.handlers.settings import HANDLER, WAYS
 from node.rules_page import render_rules
+from node.settings import DECLARED, HANDLERS, SECTIONS
 
 _WIDTH = 110
 _OFFERING = "count-words"
@@ -106,7 +107,7 @@ def _markdown_lines() -> Iterator[str]:
     yield from (
         "# Settings",
         "",
-        "<!-- Made from node/config.py by `python -m node.reference`. Changes here are lost. -->",
+        "<!-- Made from node/settings.py by `python -m node.reference`. Changes here are lost. -->",
         "",
         *textwrap.wrap(
             "A setting is stated in `node.toml` in the node's home, in the environment, or as a flag; each of these "

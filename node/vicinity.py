@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import trio
 
 from entryway.snapshot import Published, Snapshot
-from node.config import Settings
 from node.discovery import Discovery
 from node.discovery.record import Advert
 from node.neighborhood import Hint, Neighborhood, PeerLimits
 from node.peerbook import Write
 from node.peers import State
+from node.settings import Settings
 from store import Peer
 
 LISTED, PRIVATE = "listed", "private"

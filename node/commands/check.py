@@ -9,11 +9,11 @@ import click
 from descriptor.checker import Report, Severity, check
 from descriptor.errors import quoted
 from descriptor.rules.chapter import RULES
-from node.config import served_of
 from node.console import Console, finding_lines, operator_command, read_input
 from node.errors import Exit, NodeError
 from node.first_draft import UNWRITTEN, is_unwritten
 from node.rules_page import explained
+from node.settings import served_of
 from node.shapes import finding_document
 
 

@@ -12,10 +12,10 @@ import click
 import trio
 
 from node import logs
-from node.config import Settings
 from node.console import Console, operator_command
 from node.daemon import Daemon, Settled
 from node.errors import NodeError
+from node.settings import Settings
 
 
 @click.command("run")

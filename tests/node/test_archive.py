@@ -21,8 +21,8 @@ from descriptor.publishing import Terms
 from entryway.errors import EntrywayError
 from entryway.snapshot import Damaged, NonePublished, Published
 from node.archive import StoreArchive, load_snapshot
-from node.config import Limits
 from node.publisher import Publisher
+from node.settings import Limits
 from store import Reader, Store, StoreError
 from tests.node.parts import NOW, damage, draft
 from tests.vectors import NKEYS

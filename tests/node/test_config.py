@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from node import reference
-from node.config import DECLARED, SECTIONS, Settings, changed, load
+from node.config import load
 from node.errors import NodeError
+from node.settings import DECLARED, SECTIONS, Settings, changed
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,11 +18,11 @@ from descriptor.document import Descriptor
 from descriptor.errors import DescriptorError
 from descriptor.publishing import PublishError
 from entryway.http import Request, Response
-from node.config import DECLARED
 from node.control import BODY_LIMIT, control_listener, control_router
 from node.errors import Exit, NodeError
 from node.home import Home
 from node.publisher import Outcome
+from node.settings import DECLARED
 from store import StoreError
 from tests.entryway.parts import Received, received
 from tests.node.parts import NOW, draft

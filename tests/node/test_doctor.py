@@ -16,7 +16,7 @@ from descriptor.digests import digest_of
 from descriptor.keys import Identity
 from descriptor.publishing import Terms, bind
 from node import doctor
-from node.config import Settings, load
+from node.config import load
 from node.doctor import SHOWN_PROBLEMS, Seen, examine, examine_mdns
 from node.errors import NodeError
 from node.home import Home
@@ -24,6 +24,7 @@ from node.identity import change_passphrase, public_id
 from node.identity import load as load_keys
 from node.interfaces import Adapter
 from node.passphrase import LEAST
+from node.settings import Settings
 from store import Store
 from tests.node.parts import damage, draft, identity_of, new_home, told
 

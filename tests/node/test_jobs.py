@@ -20,11 +20,11 @@ from descriptor.view import Offering
 from entryway.errors import EntrywayError
 from entryway.work import Bounds, Completed, Declined, Ending, Order
 from node.archive import StoreArchive, StoreKept
-from node.config import Jobs
 from node.handlers.results import failed
 from node.handlers.settings import Handler
 from node.job_rows import interrupt_jobs, job_document
 from node.jobs import KEEP_AGAIN, SWEEP, Workshop
+from node.settings import Jobs
 from store import Job, Reader, Store, StoreError
 from tests.node.handlers.parts import CALLER, handler, offering, order
 from tests.node.parts import NOW

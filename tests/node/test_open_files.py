@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from node.config import Limits
 from node.open_files import OWN, allow_open_files
+from node.settings import Limits
 
 LIMITS = replace(Limits(), connections=500, subscribers=1000)
 NEEDED = 1500 + OWN

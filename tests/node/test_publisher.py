@@ -20,11 +20,12 @@ from descriptor.keys import Identity, SealingKey
 from descriptor.publishing import Terms, bind
 from descriptor.timestamps import format_timestamp
 from entryway.roster import sign_roster
-from node.config import Limits, Settings, load
+from node.config import load
 from node.errors import NodeError
 from node.identity import Keys
 from node.publisher import Outcome, Publisher, terms_of, with_terms
 from node.roster import RosterKeeper
+from node.settings import Limits, Settings
 from store import Reader, Store, StoreError
 from tests.node.parts import NOW, damage, draft, key_of, verified_document, verified_envelope
 from tests.vectors import NKEYS, SEALED

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from node.config import DECLARED, RESERVED, Settings
+from node.config import RESERVED
 from node.passphrase import CREDENTIAL, MODERATE
+from node.settings import DECLARED, Settings
 from node.systemd import Notifier, watchdog_interval
 
 UNIT = Path(__file__).parents[2] / "configs" / "agent-node.service"

@@ -11,9 +11,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from node.config import DECLARED, load
+from node.config import load
 from node.declared import Declared
 from node.errors import Exit, NodeError
+from node.settings import DECLARED
 from tests.fuzz.promises import assert_fit_to_show, loose
 
 TOKENS = (
